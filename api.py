@@ -262,18 +262,18 @@ def whatif(
     words = [[str(loss)] if isinstance(loss, (str, int)) else [str(node) for node in loss] for loss in lose]
     elsewhere = question.reading.session.elsewhere if question.reading else None
     changes = [*drop_demands(question.problem, drop), *vary_machines(question.problem, nodes, words, elsewhere)]
-    changed = question
+    variant = question
     if change:
         if not isinstance(file, (str, Path)) or text_of(file) is not None:
             raise TypeError(f"settings change a file that is named by its path, not a {type(file).__name__}")
         settings = [*options.pop("settings", options.pop("set", ())), *change]
-        changed = question_of(file, cluster, dialect, settings=settings, **options)
-        changes.append((" ".join(f"--set {setting}" for setting in change), changed.problem))
+        variant = question_of(file, cluster, dialect, settings=settings, **options)
+        changes.append((" ".join(f"--set {setting}" for setting in change), variant.problem))
 
     with Session(answers=False) as session:
 
         def solve(problem: Problem) -> Answer:
-            question_asked = changed if problem is changed.problem else question
+            question_asked = variant if problem is variant.problem else question
             return question_asked.conceal(solver(limit, seed, sandbox, reading=question_asked.reading, session=session)(problem))
 
         return price(question.problem, changes or without_each(question.problem), solve)

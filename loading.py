@@ -65,11 +65,11 @@ def load(
     from .models.dialects.released import known_framework
     from .models.text.source import Source
 
-    renamed = _rename(older)
-    stated = (framework,) if isinstance(framework, str) else tuple(framework)
-    roots, overrides = renamed.get("config_roots", config_roots), renamed.get("settings", settings)
+    new_names = _rename(older)
+    frameworks = (framework,) if isinstance(framework, str) else tuple(framework)
+    roots, overrides = new_names.get("config_roots", config_roots), new_names.get("settings", settings)
     overrides = (overrides,) if isinstance(overrides, str) else tuple(overrides)
-    composer = Composer(tuple(map(str, roots)), overrides, tuple(allow_env), tuple(map(known_framework, stated)))
+    composer = Composer(tuple(map(str, roots)), overrides, tuple(allow_env), tuple(map(known_framework, frameworks)))
     how = (machines_of(cluster), dialect, level, composer)
     text = text_of(file)
     reading = loading.load(str(file), *how) if text is None else loading.read(Source(PASTED, text), *how)

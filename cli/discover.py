@@ -53,8 +53,8 @@ def discover(
         raise click.UsageError("name what is to be discovered, one of --address HOST:PORT, --slurm and --nvidia-smi FILE")
     if matrices and not texts:
         raise click.UsageError("--topo belongs to --nvidia-smi")
-    discovered = _discover_ray(address, form) if address is not None else from_files(slurm, (*texts, *more), matrices)
-    return discovered if isinstance(discovered, int) else _show(discovered, output, force, form)
+    outcome = _discover_ray(address, form) if address is not None else from_files(slurm, (*texts, *more), matrices)
+    return outcome if isinstance(outcome, int) else _show(outcome, output, force, form)
 
 
 def _discover_ray(address: str, form: str) -> Discovered | int:

@@ -75,6 +75,6 @@ def fit(metrics: str, file: str, source: ReadOptions, form: str) -> int:
         echo("\nwrite what was measured into the components:")
     for time in of_iteration:
         echo(f"  {escape(time.component)}: {{seconds: {{{time.accelerators}: {time.measured:.4g}}}}}")
-    shown = ", ".join(f"{phase}: {factor:.2f}" for phase, factor in factors(times).items())
-    echo(f"\nfor other counts and models, write into the plan:\n  calibrate: {{{shown}}}")
+    pairs = ", ".join(f"{phase}: {factor:.2f}" for phase, factor in factors(times).items())
+    echo(f"\nfor other counts and models, write into the plan:\n  calibrate: {{{pairs}}}")
     return OK

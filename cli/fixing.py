@@ -33,12 +33,12 @@ def write_fixed(files: Sequence[FixedFile]) -> list[Report]:
 
     Raises UnusableInput.
     """
-    changed = [file for file in files if file.count]
-    write_fixes([file for file in changed if file.name not in UNNAMED])
+    edited_files = [file for file in files if file.count]
+    write_fixes([file for file in edited_files if file.name not in UNNAMED])
     for file in files:
         if file.name in UNNAMED:
             click.echo(file.text, nl=file.name != STANDARD_INPUT)
-    for file in changed:
+    for file in edited_files:
         echo(f"{escape(file.name)}: {with_noun(file.count, 'edit')} made", err=True)
     return [report for file in files for report in file.reports]
 

@@ -97,18 +97,18 @@ def launch(
     placewright launch plan.json --simulate --detach trial
     placewright status; placewright stop trial
     """
-    address, stays = options["address"], keep or detach is not None
+    address, keeps_running = options["address"], keep or detach is not None
     if simulate and address:
         raise click.UsageError("--simulate and --address exclude each other")
     if keep and detach is not None:
         raise click.UsageError("--keep and --detach exclude each other")
-    if dry_run and (not address or stays):
+    if dry_run and (not address or keeps_running):
         raise click.UsageError("--dry-run looks at the cluster at --address, and goes with neither --keep nor --detach")
-    if output and (not options["method"] or stays):
+    if output and (not options["method"] or keeps_running):
         raise click.UsageError("-o writes what --call returns, and goes with neither --keep nor --detach")
     if options["call_timeout"] is not None and not options["method"]:
         raise click.UsageError("--call-timeout limits the method of --call: name one")
-    with _signals_as_interrupts() as received:
+    with _signals_as_interrupts() as signals:
         try:
             if output:
                 must_be_writable(output)
@@ -122,7 +122,7 @@ def launch(
             plan, reading = outcome
             problem = reading.problem if reading is not None else None
             request = LaunchRequest(
-                detach or name_of(file, stays), file, plan, problem=problem, reading=StoredReading.of(reading), **options
+                detach or name_of(file, keeps_running), file, plan, problem=problem, reading=StoredReading.of(reading), **options
             )
             if dry_run:
                 return try_launch(request)
@@ -136,7 +136,7 @@ def launch(
             return launch_here(request, reading, keep, progress, output or "")
         except KeyboardInterrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the end of this process is left to interrupt
-            number = received[0] if received else signal.SIGINT
+            number = signals[0] if signals else signal.SIGINT
             click.echo(f"interrupted by {signal.Signals(number).name}: nothing is left running", err=True)
             return SIGNALLED + number
 
@@ -147,15 +147,15 @@ def _signals_as_interrupts() -> Iterator[list[int]]:
 
     The handlers raise KeyboardInterrupt, because Ray drops every other exception of a handler while it waits.
     """
-    received: list[int] = []
+    signals: list[int] = []
 
     def end(number: int, frame: FrameType | None) -> None:
-        received.append(number)
+        signals.append(number)
         raise KeyboardInterrupt
 
     handlers = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
-        yield received
+        yield signals
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)

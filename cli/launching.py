@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 NOT_LAUNCHED, FAILED = "not launched: nothing is left running", "failed: nothing is left running"
 
 
-def echo_workers(workers: Sequence[Worker], given: Iterable[object], unchecked: Iterable[Unchecked]) -> None:
+def echo_workers(workers: Sequence[Worker], allocations: Iterable[object], unchecked: Iterable[Unchecked]) -> None:
     """Print a row for each worker, replaced accelerators, and unchecked demands."""
     from ..report.table import table
     from ..report.text import render_unchecked
@@ -45,8 +45,8 @@ def echo_workers(workers: Sequence[Worker], given: Iterable[object], unchecked: 
     for worker in workers:
         place = [str(worker.node_rank), worker.node, worker.ray_node[:8], str(worker.pid), f"{worker.local_rank}/{worker.local_world_size}"]
         rows.append([worker.component, f"{worker.rank}/{worker.world_size}", *place, ",".join(worker.sees) or "-", "as planned"])
-    shared = "\n".join(escape(str(granted)) for granted in given)
-    echo("\n\n".join(filter(None, [table(rows, right=(2, 5)), shared, render_unchecked(unchecked)])))
+    lines = "\n".join(escape(str(allocation)) for allocation in allocations)
+    echo("\n\n".join(filter(None, [table(rows, right=(2, 5)), lines, render_unchecked(unchecked)])))
 
 
 def sizes(components: Iterable[str], nodes: Iterable[int], simulated: bool = False) -> tuple[str, str]:
@@ -109,13 +109,13 @@ def intent(request: LaunchRequest) -> str:
     """Return sentences on what is started where, and what restarts do not cover."""
     from ..runtime.recovery.replanner import immovable
 
-    who, _ = sizes_of_plan(request.plan)
+    workers, _ = sizes_of_plan(request.plan)
     cls = f"class `{request.worker}`" if request.worker else "each only reports its environment, as there is no `--worker`"
-    where = f"Ray at {request.address}" if request.address else "a simulated cluster on this machine"
-    lines = [escape(f"launching {who} on {where}: {cls}")]
+    machines = f"Ray at {request.address}" if request.address else "a simulated cluster on this machine"
+    lines = [escape(f"launching {workers} on {machines}: {cls}")]
     if request.restarts and (names := immovable(request.plan, request.problem)):
-        quoted = ", ".join(f"`{name}`" for name in names)
-        lines.append(escape(f"note: `--restarts` does not cover the loss of a node under the given ranks of {quoted}"))
+        name_list = ", ".join(f"`{name}`" for name in names)
+        lines.append(escape(f"note: `--restarts` does not cover the loss of a node under the given ranks of {name_list}"))
     return "\n".join(lines)
 
 
@@ -125,7 +125,7 @@ def name_of(file: str, is_fresh: bool) -> str:
     return f"{stem}-{secrets.token_hex(2)}" if is_fresh else stem
 
 
-def launch_here(request: LaunchRequest, reading: Reading | None, kept: bool, progress: str, output: str) -> int:
+def launch_here(request: LaunchRequest, reading: Reading | None, keep: bool, progress: str, output: str) -> int:
     """Launch in this process until the end of the launch; return the exit code."""
     from ..runtime.detached.keeper import run_kept, stopping_on_request
     from ..runtime.detached.record import Claim, workers_of
@@ -136,7 +136,7 @@ def launch_here(request: LaunchRequest, reading: Reading | None, kept: bool, pro
     verdict = NOT_LAUNCHED
     try:
         with ExitStack() as stack:
-            claim = Claim(request.name) if kept else None
+            claim = Claim(request.name) if keep else None
             if claim is not None:
                 stack.callback(claim.give_up)
                 claim.take()
@@ -147,8 +147,8 @@ def launch_here(request: LaunchRequest, reading: Reading | None, kept: bool, pro
             echo_workers(workers, running.given, running.unchecked)
             if claim is not None:
                 with suppress(KeyboardInterrupt), stopping_on_request(claim):
-                    noted = partial(_note, claim, request, steps)
-                    run_kept(running, request.method, noted, claim.record_loss, stay=True, limit=request.call_timeout)
+                    record_and_print = partial(_note, claim, request, steps)
+                    run_kept(running, request.method, record_and_print, claim.record_loss, keeps_watching=True, limit=request.call_timeout)
                 workers = claim.record.workers if claim.record is not None else workers
             elif request.method:
                 steps(Step(f"calling `{request.method}`"))
@@ -159,16 +159,16 @@ def launch_here(request: LaunchRequest, reading: Reading | None, kept: bool, pro
                     save_results(output, results)
     except LaunchFailed as problem:
         return print_failure(problem, verdict, request.log_dir)
-    who, where = sizes_of(workers, request.simulated)
-    echo(f"\n{paint('ok', 'green', wants_colour(sys.stdout))}: {who} ran on {where}, each as planned; all ended")
+    sizes_text, nodes = sizes_of(workers, request.simulated)
+    echo(f"\n{paint('ok', 'green', wants_colour(sys.stdout))}: {sizes_text} ran on {nodes}, each as planned; all ended")
     return OK
 
 
 def _note(claim: Claim, request: LaunchRequest, steps: StepOutput, running: Launch) -> None:
     """Record and print a running launch, the first time and after restarts."""
-    again, record = claim.record is not None, claim.keep(running, request.file, request.simulated, request.log_dir)
+    is_restart, record = claim.record is not None, claim.keep(running, request.file, request.simulated, request.log_dir)
     steps.clear()
-    if again:
+    if is_restart:
         echo(f"\n{running.recoveries[-1]}")
         echo_workers(record.workers, running.given, running.unchecked)
     echo("\n" + runs(record, f"Ctrl-C, or `placewright stop {record.name}`"))

@@ -113,8 +113,8 @@ def _are_codes(words: Sequence[str]) -> bool:
     return bool(words) and all(means_code(word) for word in words if not word.startswith("-"))
 
 
-def _show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
-    if wanted and not ctx.resilient_parsing:
+def _show_version(ctx: click.Context, param: click.Parameter, is_asked: bool) -> None:
+    if is_asked and not ctx.resilient_parsing:
         from ..report.version import version
 
         click.echo(f"placewright {version() or '(not installed)'}")
@@ -216,9 +216,9 @@ def _drop_output() -> None:
 
 def _format_of(arguments: Sequence[str]) -> str:
     """Return the format that the words ask for with `--format`."""
-    named = [word.partition("=")[2] for word in arguments if word.startswith("--format=")]
-    named += [value for word, value in zip(arguments, arguments[1:]) if word == "--format"]
-    return named[-1] if named else "text"
+    formats = [word.partition("=")[2] for word in arguments if word.startswith("--format=")]
+    formats += [value for word, value in zip(arguments, arguments[1:]) if word == "--format"]
+    return formats[-1] if formats else "text"
 
 
 def _unusable(problem: UnusableInput, form: str) -> int:

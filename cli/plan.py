@@ -64,10 +64,10 @@ def plan(job: DescribedJob, output: str | None, force: bool, verbose: bool, form
         must_be_new(output)
     if output == DASH and form == "json":
         raise click.UsageError("only one thing can be written to standard output: name a file for the rest")
-    drafted = read(Source(NAME, job.text), dialect="native").to_solve
-    reading, code, before = solvable(drafted, form)
+    draft = read(Source(NAME, job.text), dialect="native").to_solve
+    reading, code, before = solvable(draft, form)
     if reading is None or reading.problem is None:
-        if any(finding.code == "PW805" for finding in verify(drafted).errors):
+        if any(finding.code == "PW805" for finding in verify(draft).errors):
             _echo_least(job)
         return code
     with Session() as session:
@@ -79,20 +79,20 @@ def plan(job: DescribedJob, output: str | None, force: bool, verbose: bool, form
             _echo_least(job)
         if answer.plan is None:
             return code_without_plan(answer)
-        planned = account_of(reading.problem, answer, _LIMIT, solves, verbose)
-    if any(bill["capacity"] and bill["peak"] > bill["capacity"] for bill in _bills(planned.data)):
+        account = account_of(reading.problem, answer, _LIMIT, solves, verbose)
+    if any(bill["capacity"] and bill["peak"] > bill["capacity"] for bill in _bills(account.data)):
         code = FINDINGS
     edits, of_file = edits_of(reading, answer)
     text = job.file_of(apply_edits(job.text, edits))
     if output:
         write_new(output, text, force)
     if form == "json":
-        click.echo(to_json(answer.plan, None, planned.data, (*before, *answer.findings, *of_file), answer.unchecked, NAME), nl=False)
+        click.echo(to_json(answer.plan, None, account.data, (*before, *answer.findings, *of_file), answer.unchecked, NAME), nl=False)
         return code
     idle = _idle_of(job, answer.planned.price[0] / SECOND, answer.plan.assignment) if answer.planned else []
     blocks = [
-        *planned.blocks,
-        "\n".join([*_memory_of(planned.data), *_network_of(job), *idle]),
+        *account.blocks,
+        "\n".join([*_memory_of(account.data), *_network_of(job), *idle]),
         f"written: {escape(output)}\nrun it: `{escape(job.command_of(output))}`"
         if output and output != DASH
         else f"the file of {job.framework}:"
@@ -100,7 +100,7 @@ def plan(job: DescribedJob, output: str | None, force: bool, verbose: bool, form
         else "next: `init` with the same options and `-o job.yaml`, then write there what you measured, and `placewright solve job.yaml --write`",
     ]
     echo(
-        render(reading, answer, [], of_file, False, False, "", wants_colour(sys.stdout), None, (), blocks, brief=planned.brief),
+        render(reading, answer, [], of_file, False, False, "", wants_colour(sys.stdout), None, (), blocks, brief=account.brief),
         output == DASH,
     )
     if job.framework and not output:
@@ -112,19 +112,19 @@ def _echo_least(job: DescribedJob) -> None:
     """Print the fewest nodes that have a plan that fits, with its seconds."""
     from ..models.dialects.native.from_model import add_nodes, enough_nodes
 
-    most, nodes, planned = enough_nodes(job.request, job.cluster, job.limits), len(job.cluster.nodes), None
+    most, nodes, price = enough_nodes(job.request, job.cluster, job.limits), len(job.cluster.nodes), None
     too_few = nodes
-    while planned is None and most is not None and nodes < 2 * most:  # `most` about suffices
+    while price is None and most is not None and nodes < 2 * most:  # `most` about suffices
         too_few, nodes = nodes, 2 * nodes
-        planned = _plan(job.change(add_nodes(job.cluster, nodes)))
-    if planned is None:
+        price = _plan(job.change(add_nodes(job.cluster, nodes)))
+    if price is None:
         echo("by the estimates it fits on no number of these nodes: use accelerators with more memory, or a shorter --response", err=True)
         return
     while nodes - too_few > 1:
         middle = (too_few + nodes) // 2
         fewer = _plan(job.change(add_nodes(job.cluster, middle)))
-        nodes, planned, too_few = (middle, fewer, too_few) if fewer else (nodes, planned, middle)
-    echo(f"by the estimates it fits on {nodes} nodes like these: {planned[0]:.4g} seconds an iteration", err=True)
+        nodes, price, too_few = (middle, fewer, too_few) if fewer else (nodes, price, middle)
+    echo(f"by the estimates it fits on {nodes} nodes like these: {price[0]:.4g} seconds an iteration", err=True)
 
 
 def _plan(job: DescribedJob) -> tuple[float, Assignment] | None:
@@ -172,11 +172,11 @@ def _network_of(job: DescribedJob) -> list[str]:
     """Return the line on the network that is assumed."""
     from ..models.performance.component_times import assumed_network
 
-    assumed = assumed_network(job.cluster)
-    return [f"network: {escape(assumed)}, assumed (`speed: {{network: ...}}` in a cluster file says it)"] if assumed else []
+    network = assumed_network(job.cluster)
+    return [f"network: {escape(network)}, assumed (`speed: {{network: ...}}` in a cluster file says it)"] if network else []
 
 
 def _bills(data: Mapping[str, object]) -> list[dict[str, Any]]:
     """Return the memory of each set of accelerators."""
-    planned: Any = data.get("planned", {})
-    return list(planned.get("memory", ()))
+    plan_data: Any = data.get("planned", {})
+    return list(plan_data.get("memory", ()))

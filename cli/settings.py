@@ -52,8 +52,8 @@ def _candidates(folder: str) -> Iterator[str]:
 def _has_table(path: str) -> bool:
     """Return True if a `pyproject.toml` contains the table; avoids parsing every file."""
     try:
-        with open(path, "rb") as opened:
-            text = opened.read(MAX_BYTES)
+        with open(path, "rb") as stream:
+            text = stream.read(MAX_BYTES)
             return any(f"[{TABLE}{end}".encode() in text for end in "].")
     except OSError:
         return False
@@ -66,8 +66,8 @@ def _read(path: str) -> Settings:
         import tomli as tomllib
     name = os.path.relpath(path)
     try:
-        with open(path, "rb") as opened:
-            text = opened.read(MAX_BYTES + 1).decode()
+        with open(path, "rb") as stream:
+            text = stream.read(MAX_BYTES + 1).decode()
         data = tomllib.loads(text)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
         raise UnusableInput([error(CODE, "", f"`{name}` cannot be read: {problem}", help="write it as TOML")]) from None
@@ -109,15 +109,15 @@ class _SettingsReader:
         for key, value in data.items():
             if key not in self._keys:
                 suggestion = nearest(key, self._keys)
-                known = ", ".join(f"`{name}`" for name in self._keys)
-                help_ = f"write `{suggestion}`" if suggestion else f"keys are {known}"
+                keys = ", ".join(f"`{name}`" for name in self._keys)
+                help_ = f"write `{suggestion}`" if suggestion else f"keys are {keys}"
                 self._fault(key, f"`{key[:80]}` is not a setting of placewright", "not a setting", help_)
                 continue
-            parameter, convert, expected = self._keys[key]
+            parameter, convert, form = self._keys[key]
             try:
                 settings[parameter] = convert(value)
             except ValueError as problem:
-                self._fault(key, f"`{key}` is not {expected}", str(problem) or "not usable", f"write {expected}")
+                self._fault(key, f"`{key}` is not {form}", str(problem) or "not usable", f"write {form}")
         return settings
 
     def _fault(self, key: str, message: str, label: str, help_: str) -> None:

@@ -107,11 +107,11 @@ def _of_file(file: str, source: ReadOptions, limit: float, previous: Previous) -
             return code_without_plan(answer), None
         solves = solver(limit, 1, reading=reading, session=session)
         moves = previous.moves(decide(problem, answer), choose(problem, answer), answer.plan, solves)
-        planned = account_of(problem, answer, limit, solves, verbose=True)
-    data = to_json(answer.plan, moves, planned.data, answer.findings, answer.unchecked, file)
+        account = account_of(problem, answer, limit, solves, verbose=True)
+    data = to_json(answer.plan, moves, account.data, answer.findings, answer.unchecked, file)
     as_read = {component.name: component.parallel for component in choose(problem, answer).components if component.parallel.replica > 1}
     degrees = {**as_read, **answer.plan.degrees}
-    return code, Picture(file, _verdict(answer.plan), answer.plan, degrees, planned.account, moves, previous.plan, data)
+    return code, Picture(file, _verdict(answer.plan), answer.plan, degrees, account.account, moves, previous.plan, data)
 
 
 def _verdict(plan: Plan) -> str:

@@ -84,14 +84,14 @@ def solve(
         if findings:
             echo_findings(findings, err=True, texts=reading.document.texts)
         solves = solver(limit, seed, memory=memory_limit, reading=reading, session=session)
-        placed = decide(problem, answer)
-        moves = previous.moves(placed, choose(problem, answer), answer.plan, solves)
-        blocks, data = further.report(placed, answer.plan, solves)
-        planned = account_of(problem, answer, limit, solves, verbose)
+        final_problem = decide(problem, answer)
+        moves = previous.moves(final_problem, choose(problem, answer), answer.plan, solves)
+        blocks, data = further.report(final_problem, answer.plan, solves)
+        account = account_of(problem, answer, limit, solves, verbose)
         if session.cancelled and not any(finding.code == "PW602" for finding in answer.findings):
             findings = (*findings, further_searches_stopped())
             echo_findings(findings[-1:], err=True)
-    data |= planned.data
+    data |= account.data
     edits, file_findings = previous.writable(*edits_of(reading, answer))
     not_written: tuple[Finding, ...] = ()
     try:
@@ -114,7 +114,7 @@ def solve(
 
     text = render(
         reading, answer, edits, file_findings, placements, write, output or "", wants_colour(sys.stdout), moves, blocks,
-        planned.blocks, planned.keeps, planned.brief,
+        account.blocks, account.keeps, account.brief,
     )  # fmt: skip
     echo(text, prints_file)
     if write and edits and source.settings:

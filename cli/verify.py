@@ -63,8 +63,8 @@ def verify(
     inputs = Inputs(files)
 
     def load_file(file: str | Source, folder: str | None) -> list[Reading]:
-        own = source.at(file)
-        return load_all(file, own.machines, own.dialect, own.level, own.composer.reading_in(folder))
+        file_source = source.at(file)
+        return load_all(file, file_source.machines, file_source.dialect, file_source.level, file_source.composer.reading_in(folder))
 
     readings = inputs.readings(
         load_file, lambda texts: load_settings(texts, source.machines, source.dialect, source.level, source.composer)
@@ -78,10 +78,10 @@ def verify(
     if fix or diff:
         from .fixing import fixed_files, print_diff, write_fixed
 
-        fixed = fixed_files(readings, judge)
+        fixed_texts = fixed_files(readings, judge)
         if diff:
-            return print_diff(fixed)
-        reports, err = write_fixed(fixed), any(file.name in UNNAMED for file in fixed)
+            return print_diff(fixed_texts)
+        reports, err = write_fixed(fixed_texts), any(file.name in UNNAMED for file in fixed_texts)
     if warnings_as_errors:
         reports = map(Report.with_warnings_as_errors, reports)
     if form == "text":
@@ -94,12 +94,12 @@ def _echo(form: str, reports: Iterable[Report], inputs: Inputs, placements: bool
     from ..report.results import VerifyResults, render
     from .pages import page_text
 
-    printed, findings = list[Report](), tuple[Finding, ...]()
+    visible_reports, findings = list[Report](), tuple[Finding, ...]()
     try:
-        printed += reports
+        visible_reports += reports
     except UnusableInput as problem:
         findings = problem.findings
-    results = VerifyResults(printed, findings, inputs.skipped, placements, site, page_text)
+    results = VerifyResults(visible_reports, findings, inputs.skipped, placements, site, page_text)
     click.echo(render(form, results))
     return results.exit_code
 

@@ -70,12 +70,12 @@ def whatif(
 
     on_others = vary_machines(reading.problem, machines_changed, losses, reading.session.elsewhere)
     changes = [*drop_demands(reading.problem, drops), *on_others]
-    changed = None
+    variant = None
     if source.settings:
-        changed, code = read(source)
-        if changed is None or changed.problem is None:
+        variant, code = read(source)
+        if variant is None or variant.problem is None:
             return code
-        changes.append((" ".join(f"--set {setting}" for setting in source.settings), changed.problem))
+        changes.append((" ".join(f"--set {setting}" for setting in source.settings), variant.problem))
     from ..api import solver
     from ..report.whatif import render, to_json
     from ..solver.pricing.price import price
@@ -84,7 +84,7 @@ def whatif(
     with Session(answers=False) as session:
 
         def solve(problem: Problem) -> Answer:
-            file = changed if changed is not None and problem is changed.problem else reading
+            file = variant if variant is not None and problem is variant.problem else reading
             answer = solver(limit, seed, memory=memory_limit, reading=file, session=session)(problem)
             return replace(answer, findings=file.document.environment.conceal(answer.findings))
 

@@ -92,8 +92,8 @@ def write_fixes(files: Sequence[FixedFile]) -> None:
         try:
             if not os.path.isfile(file.name):
                 raise OSError(0, "it is no regular file")
-            with open(file.name, "rb") as opened:
-                before = opened.read()
+            with open(file.name, "rb") as stream:
+                before = stream.read()
             mark = _BOM if before.startswith(_BOM) else b""
             if before != mark + file.before.encode():
                 raise _build_change_error(file.name)
@@ -101,11 +101,11 @@ def write_fixes(files: Sequence[FixedFile]) -> None:
         except OSError as problem:
             raise _not_written(file.name, problem) from None
     try:
-        changed = write_together(changes)
+        changed_names = write_together(changes)
     except OSError as problem:
         raise _not_written(problem.filename or ", ".join(changes), problem) from None
-    if changed:
-        raise _build_change_error(changed)
+    if changed_names:
+        raise _build_change_error(changed_names)
 
 
 def _build_change_error(path: str) -> UnusableInput:

@@ -350,26 +350,26 @@ class Account:
         low = high = self.planned.best.total
         for basis in self.bases:
             if basis.bounds:
-                added = self.shares[basis.task]
-                low += added * basis.bounds[0] // basis.nanoseconds - added
-                high += added * basis.bounds[1] // basis.nanoseconds - added
+                share = self.shares[basis.task]
+                low += share * basis.bounds[0] // basis.nanoseconds - share
+                high += share * basis.bounds[1] // basis.nanoseconds - share
         return low, high
 
     @property
     def keeps(self) -> bool:
         """True if the file's own placement may stay: allowed, no larger, near the best."""
-        planned, own = self.planned, self.own
-        if own is not None and not own.may_stay(planned.question):
+        result, baseline = self.planned, self.own
+        if baseline is not None and not baseline.may_stay(result.question):
             return False
         if self.given:
-            value = planned.best.total if planned.question.aim == SECONDS else planned.best.accelerators(planned.question)
-            return planned.bound > 0 and (value - planned.bound) * 100 <= planned.bound * KEEP
-        if own is None or own.priced is None:
+            value = result.best.total if result.question.aim == SECONDS else result.best.accelerators(result.question)
+            return result.bound > 0 and (value - result.bound) * 100 <= result.bound * KEEP
+        if baseline is None or baseline.priced is None:
             return False
-        if planned.is_own:
+        if result.is_own:
             return True
-        over = own.priced.total - planned.best.total
-        more = own.priced.accelerators(planned.question) - planned.best.accelerators(planned.question)
-        if planned.question.aim != SECONDS and more:
+        over = baseline.priced.total - result.best.total
+        more = baseline.priced.accelerators(result.question) - result.best.accelerators(result.question)
+        if result.question.aim != SECONDS and more:
             return more < 0
-        return over < 0 or (over > 0 and more <= 0 and over * 100 <= planned.best.total * KEEP)
+        return over < 0 or (over > 0 and more <= 0 and over * 100 <= result.best.total * KEEP)

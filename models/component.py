@@ -182,8 +182,8 @@ class Component:
     def numbered_in(self) -> tuple[str, ...]:
         """Node groups in the numbering of the ranks: its own, or those of the given ranks."""
         repeats = repeats_of(self.runs or ())
-        used = tuple(dict.fromkeys(run.node_group for repeat in repeats for run in repeat.runs))
-        return self.node_groups if set(used) <= set(self.node_groups) else used
+        labels = tuple(dict.fromkeys(run.node_group for repeat in repeats for run in repeat.runs))
+        return self.node_groups if set(labels) <= set(self.node_groups) else labels
 
     def needs(self, capacity: int | None) -> tuple[int, int]:
         """Return (working, offloaded) MiB on an accelerator with `capacity` MiB."""

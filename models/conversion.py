@@ -49,19 +49,19 @@ def differences(before: Problem, after: Problem, names: Mapping[str, str]) -> It
             yield LostSetting(component.name, "is missing", True)
         else:
             yield from _lost_settings(before, component, after, components[name])
-    called = {names.get(component.name, component.name) for component in before.components}
-    for name in components.keys() - called:
+    names_before = {names.get(component.name, component.name) for component in before.components}
+    for name in components.keys() - names_before:
         yield LostSetting(name, "is new", True)
-    hinted = {component.name for component in before.hinted}
-    demanded = {(relation.kind, relation.components, relation.level) for relation in after.job.relations}
+    hinted_names = {component.name for component in before.hinted}
+    relations_after = {(relation.kind, relation.components, relation.level) for relation in after.job.relations}
     for relation in before.job.relations:
         same = relation.kind, tuple(names.get(name, name) for name in relation.components), relation.level
-        if hinted.intersection(relation.components) and same not in demanded:
+        if hinted_names.intersection(relation.components) and same not in relations_after:
             yield LostSetting("+".join(relation.components), f"are not demanded to be {relation.kind}", True)
     yield from _compare_between(before, after, names)
     dealt = {(share.component, share.amount, share.multiple) for share in after.shares}
     for share in before.shares:
-        if share.component in hinted and (names.get(share.component, share.component), share.amount, share.multiple) not in dealt:
+        if share.component in hinted_names and (names.get(share.component, share.component), share.amount, share.multiple) not in dealt:
             yield LostSetting(share.component, f"does not get an equal share of {share.amount_text}", True)
 
 
@@ -110,8 +110,8 @@ def _compare_places(before: Problem, component: Component, after: Problem, targe
             yield LostSetting(component.name, f"has another {field.replace('_', ' ')}", component.runs is None)
     if component.runs is None and component.divided_among != target.divided_among and not are_whole(component):
         yield LostSetting(component.name, "need not have whole groups of shards", True)
-    estimated = component.name in before.job.estimated or target.name in after.job.estimated
-    if component.traffic != target.traffic and not estimated:
+    is_estimate = component.name in before.job.estimated or target.name in after.job.estimated
+    if component.traffic != target.traffic and not is_estimate:
         yield LostSetting(component.name, "has other traffic", component.runs is None)
 
 
@@ -166,24 +166,24 @@ def refusal(subject: str, message: str, help: str = "", *notes: str) -> Finding:
 
 def lost_demands(problem: Problem) -> Iterator[Finding]:
     """Yield the framework's demands on hinted components that the new file lacks."""
-    hinted = {component.name for component in problem.hinted}
+    hinted_names = {component.name for component in problem.hinted}
     for relation in problem.job.relations:
-        if relation.kind not in KEYS and relation.reason and hinted.intersection(relation.components):
+        if relation.kind not in KEYS and relation.reason and hinted_names.intersection(relation.components):
             message = f"that {_relation_text(relation)}, as {relation.reason} demands, is lost"
             yield warn_of_loss("+".join(relation.components), message)
     for share in problem.shares:
-        if share.component in hinted:
+        if share.component in hinted_names:
             message = f"that the {share.amount_text} of `{share.amount_name}` {are(share.amount)} dealt out evenly to `{share.component}`"
             yield warn_of_loss(share.component, f"{message}, is lost")
 
 
 def lost_times(problem: Problem) -> Iterator[Finding]:
     """Yield the loss of measured times, which no conversion carries over."""
-    timed = [component for component in problem.components if component.timed is not None]
-    if timed:
-        names = " and ".join(filter(None, (", ".join(f"`{component.name}`" for component in timed[:-1]), f"`{timed[-1].name}`")))
+    with_times = [component for component in problem.components if component.timed is not None]
+    if with_times:
+        names = " and ".join(filter(None, (", ".join(f"`{component.name}`" for component in with_times[:-1]), f"`{with_times[-1].name}`")))
         message = f"the times of {names}, and what `plan` says of these, are not carried over"
-        loss = warn_of_loss if any(component.runs is None for component in timed) else note_loss
+        loss = warn_of_loss if any(component.runs is None for component in with_times) else note_loss
         yield loss("", message, "add them to the new file, where counts and degrees are to be chosen by them")
 
 
@@ -221,15 +221,15 @@ Data = dict[str, object]
 _DEGREES = ("tp", "pp", "cp", "ep", "dp")
 
 
-def map_names(components: Sequence[Component], known: Mapping[str, str]) -> dict[str, str]:
+def map_names(components: Sequence[Component], name_of_role: Mapping[str, str]) -> dict[str, str]:
     """Map component names to their names in another dialect, by role.
 
-    `known` maps roles to names of that dialect. A component keeps its name if its role is not in
-    `known`, if several components have the role, or if the new name is taken.
+    `name_of_role` maps roles to names of that dialect. A component keeps its name if its role is not in
+    `name_of_role`, if several components have the role, or if the new name is taken.
     """
     roles = Counter(map(role_of, components))
     old_names = {component.name: component.name for component in components}
-    names = {c.name: known.get(role_of(c), c.name) if roles[role_of(c)] == 1 else c.name for c in components}
+    names = {c.name: name_of_role.get(role_of(c), c.name) if roles[role_of(c)] == 1 else c.name for c in components}
     while len(set(names.values())) < len(names):
         claims = Counter(names.values())
         names = {name: new if claims[new] == 1 else old_names[name] for name, new in names.items()}
@@ -243,14 +243,14 @@ def renaming_notes(names: Mapping[str, str]) -> Iterator[Finding]:
             yield note_loss(before, f"`{before}` is called `{after}` now")
 
 
-def topology_to_data(component: Component, estimated: bool = False) -> Data:
-    """Return the hints about topology and host memory; not traffic that is only `estimated`."""
+def topology_to_data(component: Component, is_estimate: bool = False) -> Data:
+    """Return the hints about topology and host memory; not traffic that is only `is_estimate`."""
     data: Data = {"offloaded": memory_text(component.offloaded), "host_memory": memory_text(component.host_memory)}
     data["keep"] = _group((keep.unit, _keep(keep)) for keep in component.keep)
     data["spread"] = _unwrap([_spread(spread) for spread in component.spread])
     data["pin"] = [{"ranks": ranks_to_data(pin.ranks), "nodes": ranks_to_data(pin.nodes)} for pin in component.pins]
     data["exclude"] = ranks_to_data(component.excluded) if component.excluded else None
-    data["traffic"] = "" if estimated else memory_text(component.traffic)
+    data["traffic"] = "" if is_estimate else memory_text(component.traffic)
     return {key: value for key, value in data.items() if value not in (None, "", [], {})}
 
 
@@ -259,10 +259,12 @@ def relations_to_data(problem: Problem, component: Component, names: Mapping[str
     data: Data = {}
     for kind, key in KEYS.items():
         relations = [relation for relation in problem.find_relations(kind) if relation.components[0] == component.name]
-        named = dict.fromkeys((names[relation.components[1]], relation.level) for relation in relations)
-        if named:
+        level_of_name = dict.fromkeys((names[relation.components[1]], relation.level) for relation in relations)
+        if level_of_name:
             has_level = kind in BETWEEN_DOMAINS
-            data[key] = _unwrap([{"component": name, "level": level} if has_level and level != RACK else name for name, level in named])
+            data[key] = _unwrap(
+                [{"component": name, "level": level} if has_level and level != RACK else name for name, level in level_of_name]
+            )
     return data
 
 
@@ -317,10 +319,10 @@ def _preference(preference: Preference) -> object:
 
 def _group(pairs: Iterable[tuple[str, object]]) -> Data:
     """Group values by key; a single value stands alone."""
-    grouped: dict[str, list[object]] = {}
+    values_of_key: dict[str, list[object]] = {}
     for key, value in pairs:
-        grouped.setdefault(key, []).append(value)
-    return {key: _unwrap(values) for key, values in grouped.items()}
+        values_of_key.setdefault(key, []).append(value)
+    return {key: _unwrap(values) for key, values in values_of_key.items()}
 
 
 def _unwrap(values: list[object]) -> object:
@@ -336,12 +338,12 @@ def other_hints_to_data(problem: Problem, component: Component, names: dict[str,
     if problem.kind(component) != NODE:
         degrees = _degrees(problem.job.choices.get(component.name, (component.parallel,)), component, losses)
         # without these, contiguity is a rule of the framework, not a demand
-        demanded = component.runs is None or "contiguous" in component.spans or component.stride > 1
-        written = {
+        is_demand = component.runs is None or "contiguous" in component.spans or component.stride > 1
+        entries = {
             "parallel": degrees, "memory": memory_text(component.memory), "accelerator": component.accelerator_model,
-            "contiguous": component.contiguous and demanded, "any_order": component.any_order and demanded, "stride": component.stride if component.stride > 1 else 0,
+            "contiguous": component.contiguous and is_demand, "any_order": component.any_order and is_demand, "stride": component.stride if component.stride > 1 else 0,
         }  # fmt: skip
-        data |= {key: value for key, value in written.items() if value}
+        data |= {key: value for key, value in entries.items() if value}
         if component.estimate is not None:
             data["estimate"] = non_default_keys(component.estimate)
         shards = component.estimate.divided_among if component.estimate else 0
@@ -350,8 +352,8 @@ def other_hints_to_data(problem: Problem, component: Component, names: dict[str,
             losses.append(warn_of_loss(component.name, message))
     if component.phases:
         data["phase"] = component.phases[0] if len(component.phases) == 1 else list(component.phases)
-    estimated = component.name in problem.job.estimated
-    return data | topology_to_data(component, estimated) | relations_to_data(problem, component, names)
+    is_estimate = component.name in problem.job.estimated
+    return data | topology_to_data(component, is_estimate) | relations_to_data(problem, component, names)
 
 
 def counts_to_data(problem: Problem, component: Component) -> Data:
@@ -361,8 +363,8 @@ def counts_to_data(problem: Problem, component: Component) -> Data:
     if (component.least, component.most) != (1, UNBOUNDED):
         key = "processes" if problem.kind(component) == NODE else "accelerators"
         ranges = component.counts if lower < upper else ()
-        written = [low if low == high else write_range((low, high)) for low, high in ranges or ((lower, upper),)]
-        data[key] = written if ranges else written[0]
+        amounts = [low if low == high else write_range((low, high)) for low, high in ranges or ((lower, upper),)]
+        data[key] = amounts if ranges else amounts[0]
     if component.per_process > 1:
         data["accelerators_per_process"] = component.per_process
     return data

@@ -52,14 +52,14 @@ def fix(readings: Sequence[Reading], judge: Judge) -> FixedFile:
     No error is new afterwards. Edits that show what a misspelling hid are tried first; if an error is left there, only edits
     that show no error are made.
     """
-    unfixed = FixedFile(readings, readings[0].source.text, [judge(reading) for reading in readings], 0)
+    original = FixedFile(readings, readings[0].source.text, [judge(reading) for reading in readings], 0)
     if any(reading.session.as_before is None for reading in readings):
-        return unfixed
+        return original
     for accepts in (_is_fixed, _is_better_with):
-        fixed = _fix_file(unfixed, judge, accepts)
-        if fixed.count and _is_better(unfixed.reports, fixed.reports):
-            return fixed
-    return unfixed
+        repaired_file = _fix_file(original, judge, accepts)
+        if repaired_file.count and _is_better(original.reports, repaired_file.reports):
+            return repaired_file
+    return original
 
 
 def _fix_file(file: FixedFile, judge: Judge, accepts: Accepts) -> FixedFile:
@@ -74,11 +74,11 @@ def _fix_file(file: FixedFile, judge: Judge, accepts: Accepts) -> FixedFile:
 def _step(file: FixedFile, judge: Judge, accepts: Accepts) -> FixedFile | None:
     """Make all edits, else the first that is accepted; None if none is."""
     edits = select_edits(file.name, file.reports)
-    for chosen in [edits, *([edit] for edit in edits if len(edits) > 1)] if edits else ():
-        text = apply_edits(file.text, chosen)
+    for edits_made in [edits, *([edit] for edit in edits if len(edits) > 1)] if edits else ():
+        text = apply_edits(file.text, edits_made)
         reports = [judge(reading.session.read(text)) for reading in file.readings]
-        if accepts(file.reports, reports, chosen):
-            return FixedFile(file.readings, text, reports, file.count + len(chosen))
+        if accepts(file.reports, reports, edits_made):
+            return FixedFile(file.readings, text, reports, file.count + len(edits_made))
     return None
 
 
@@ -101,8 +101,8 @@ def select_edits(name: str, reports: Reports) -> list[Edit]:
 
 def _is_fixed(before: Reports, after: Reports, edits: list[Edit]) -> bool:
     """Return True if the findings of the edits are gone."""
-    mended = {_identity(finding) for report in before for finding in report.findings if finding.edit in edits}
-    return mended.isdisjoint(_identity(finding) for report in after for finding in report.findings)
+    targets = {_identity(finding) for report in before for finding in report.findings if finding.edit in edits}
+    return targets.isdisjoint(_identity(finding) for report in after for finding in report.findings)
 
 
 def _is_better_with(before: Reports, after: Reports, edits: list[Edit]) -> bool:
@@ -114,9 +114,11 @@ def _is_better(before: Reports, after: Reports) -> bool:
 
     Errors that wait for the repair of another error are known before.
     """
-    known = _errors(before) + Counter(item.rule for report in before for item in report.unchecked if item.why.startswith("judged once"))
+    errors_before = _errors(before) + Counter(
+        item.rule for report in before for item in report.unchecked if item.why.startswith("judged once")
+    )
     fewer = _weight(after) < _weight(before)
-    return fewer and not _errors(after) - known and _code(after) <= _code(before)
+    return fewer and not _errors(after) - errors_before and _code(after) <= _code(before)
 
 
 def _errors(reports: Reports) -> Counter[str]:

@@ -75,8 +75,8 @@ class Pool:
         """Text of the parts: ``2 x 8``, or ``[4, 2]`` if sizes differ."""
         if self.even:
             return str(PoolParts(self.parts[0].size, self.count)) if self.parts else "0 x 0"
-        listed = [parts.size for parts in self.parts for _ in range(min(parts.count, 8))]
-        return f"[{', '.join(map(str, listed[:8]))}{', ...' if self.count > 8 else ''}]"
+        sizes = [parts.size for parts in self.parts for _ in range(min(parts.count, 8))]
+        return f"[{', '.join(map(str, sizes[:8]))}{', ...' if self.count > 8 else ''}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +152,11 @@ def rooms_of(cluster: Cluster) -> tuple[FreeNodes, ...]:
     """Return the free capacity of all nodes, in rank order."""
     return tuple(
         FreeNodes(
-            range(alike.node.rank, alike.stop), alike.node.free(ACCELERATOR), UNKNOWN_CPUS if alike.node.cpus is None else alike.node.cpus
+            range(stretch.node.rank, stretch.stop),
+            stretch.node.free(ACCELERATOR),
+            UNKNOWN_CPUS if stretch.node.cpus is None else stretch.node.cpus,
         )
-        for alike in cluster.alike
+        for stretch in cluster.alike
     )
 
 
@@ -164,42 +166,44 @@ def lay_out(pools: Sequence[Pool], rooms: Sequence[FreeNodes], reserves: Sequenc
     Source: Ray, src/ray/raylet/scheduling/policy (STRICT_PACK takes the node that scores best,
     LeastResourceScorer the one with most left); the processes outside of the pools start first.
     """
-    left = list(rooms)
+    free_nodes = list(rooms)
     for reserve in reserves:
-        _reserve(left, reserve)
-    placed: dict[str, list[tuple[range, int]]] = {pool.name: [] for pool in pools}
+        _reserve(free_nodes, reserve)
+    nodes_of_pools: dict[str, list[tuple[range, int]]] = {pool.name: [] for pool in pools}
     for pool in pools:
-        done = 0
+        count_before = 0
         for parts in pool.parts:
-            wanted = parts.count
-            while wanted and parts.size:
-                position = max(range(len(left)), key=lambda index: left[index].largest(pool.cpus), default=-1)
-                if position < 0 or left[position].largest(pool.cpus) < parts.size:
-                    best = left[position] if position >= 0 else None
-                    return PoolLayout(placed, tuple(left), Unplaced(pool, done + parts.count - wanted, parts.size, best))
-                wanted -= _take_parts(left, position, parts.size, pool.cpus, wanted, placed[pool.name])
-            done += parts.count
-    return PoolLayout(placed, tuple(left))
+            remaining = parts.count
+            while remaining and parts.size:
+                position = max(range(len(free_nodes)), key=lambda index: free_nodes[index].largest(pool.cpus), default=-1)
+                if position < 0 or free_nodes[position].largest(pool.cpus) < parts.size:
+                    best = free_nodes[position] if position >= 0 else None
+                    return PoolLayout(
+                        nodes_of_pools, tuple(free_nodes), Unplaced(pool, count_before + parts.count - remaining, parts.size, best)
+                    )
+                remaining -= _take_parts(free_nodes, position, parts.size, pool.cpus, remaining, nodes_of_pools[pool.name])
+            count_before += parts.count
+    return PoolLayout(nodes_of_pools, tuple(free_nodes))
 
 
-def _reserve(left: list[FreeNodes], reserve: Reserve) -> bool:
+def _reserve(free_nodes: list[FreeNodes], reserve: Reserve) -> bool:
     """Take the CPUs of a process from the first node with enough. False if there is none."""
-    for position, room in enumerate(left):
+    for position, room in enumerate(free_nodes):
         if room.cpus >= reserve.cpus:
             if room.cpus < UNKNOWN_CPUS:
-                used = FreeNodes(room.nodes[:1], room.free, room.cpus - reserve.cpus)
-                left[position : position + 1] = [used, *_rest(room, 1)]
+                first_node = FreeNodes(room.nodes[:1], room.free, room.cpus - reserve.cpus)
+                free_nodes[position : position + 1] = [first_node, *_rest(room, 1)]
             return True
     return False
 
 
-def _take_parts(left: list[FreeNodes], position: int, size: int, cpus: int, wanted: int, into: list[tuple[range, int]]) -> int:
-    """Put parts on up to `wanted` nodes of a stretch; return their number."""
-    room = left[position]
-    count = min(wanted, len(room.nodes))
+def _take_parts(free_nodes: list[FreeNodes], position: int, size: int, cpus: int, remaining: int, into: list[tuple[range, int]]) -> int:
+    """Put parts on up to `remaining` nodes of a stretch; return their number."""
+    room = free_nodes[position]
+    count = min(remaining, len(room.nodes))
     mask = lowest(room.free, size)
-    spent = room.cpus if room.cpus >= UNKNOWN_CPUS else room.cpus - size * cpus
-    left[position : position + 1] = [FreeNodes(room.nodes[:count], room.free & ~mask, spent), *_rest(room, count)]
+    cpus_left = room.cpus if room.cpus >= UNKNOWN_CPUS else room.cpus - size * cpus
+    free_nodes[position : position + 1] = [FreeNodes(room.nodes[:count], room.free & ~mask, cpus_left), *_rest(room, count)]
     into.append((room.nodes[:count], mask))
     return count
 
@@ -230,14 +234,14 @@ def _solid(mask: int) -> list[tuple[int, int]]:
 
 def place_evenly(pools: Sequence[Pool]) -> tuple[tuple[PoolParts, ...], PoolLayout]:
     """Return (nodes, layout) with every part on a node of equal size."""
-    nodes, placed, rank = list[PoolParts](), dict[str, list[tuple[range, int]]](), 0
+    nodes, nodes_of_pools, rank = list[PoolParts](), dict[str, list[tuple[range, int]]](), 0
     for pool in pools:
-        placed[pool.name] = []
+        nodes_of_pools[pool.name] = []
         for parts in pool.parts:
             nodes.append(parts)
-            placed[pool.name].append((range(rank, rank + parts.count), (1 << parts.size) - 1))
+            nodes_of_pools[pool.name].append((range(rank, rank + parts.count), (1 << parts.size) - 1))
             rank += parts.count
-    return tuple(nodes), PoolLayout(placed, ())
+    return tuple(nodes), PoolLayout(nodes_of_pools, ())
 
 
 def cut(runs: Runs, first: int, last: int) -> Runs:
@@ -250,23 +254,23 @@ def cut(runs: Runs, first: int, last: int) -> Runs:
     return Runs(repeats)
 
 
-def machines_for(pools: Sequence[Pool], size: int, least: int | None = None) -> int:
+def machines_for(pools: Sequence[Pool], size: int, minimum: int | None = None) -> int:
     """Return the number of nodes of `size` accelerators for all parts.
 
     Each pool has as few parts per node as possible. The minimum is the part count of the largest
-    pool, or `least`; more nodes only if parts do not fit. 0 if a part is larger than a node.
+    pool, or `minimum`; more nodes only if parts do not fit. 0 if a part is larger than a node.
     """
-    most = sum(pool.count for pool in pools)
-    least = max((pool.count for pool in pools), default=0) if least is None else min(least, most)
+    maximum = sum(pool.count for pool in pools)
+    minimum = max((pool.count for pool in pools), default=0) if minimum is None else min(minimum, maximum)
     if any(parts.size > size for pool in pools for parts in pool.parts):
         return 0
-    while least < most:
-        middle = (least + most) // 2
+    while minimum < maximum:
+        middle = (minimum + maximum) // 2
         if lay_out(pools, [FreeNodes(range(middle), (1 << size) - 1)]).short:
-            least = middle + 1
+            minimum = middle + 1
         else:
-            most = middle
-    return least
+            maximum = middle
+    return minimum
 
 
 MAX_NODES = 64
@@ -308,9 +312,9 @@ def _items(pools: Sequence[Pool], reserves: Sequence[Reserve]) -> dict[Item, int
 def _too_many(items: dict[Item, int], rooms: Sequence[FreeNodes]) -> bool:
     """Return True if some size has more parts than the nodes can hold."""
     for size, cpus in items:
-        wanted = sum(count for (part_size, part_cpus), count in items.items() if part_size >= size and part_cpus >= cpus)
+        demand = sum(count for (part_size, part_cpus), count in items.items() if part_size >= size and part_cpus >= cpus)
         capacity = sum(len(group.nodes) * _times(group.free.bit_count(), group.cpus, size, cpus) for group in rooms)
-        if wanted > capacity:
+        if demand > capacity:
             return True
     need = sum(size * count for (size, _), count in items.items())
     cpus = sum(part_cpus * count for (_, part_cpus), count in items.items())
@@ -333,7 +337,7 @@ def _search(items: tuple[tuple[Item, int], ...], nodes: tuple[Item, ...], seen: 
     seen.add((items, len(nodes)))
     if len(seen) > MAX_STATES:
         raise _TooMany
-    return any(_search(left, nodes[1:], seen) for left in _fillings(items, 0, *nodes[0]))
+    return any(_search(rest, nodes[1:], seen) for rest in _fillings(items, 0, *nodes[0]))
 
 
 def _fillings(items: tuple[tuple[Item, int], ...], position: int, accelerators: int, cpus: int) -> Iterator[tuple[tuple[Item, int], ...]]:
@@ -342,9 +346,9 @@ def _fillings(items: tuple[tuple[Item, int], ...], position: int, accelerators: 
         yield items
         return
     (size, part_cpus), count = items[position]
-    for taken in range(min(count, _times(accelerators, cpus, size, part_cpus)), -1, -1):
-        left = (*items[:position], ((size, part_cpus), count - taken), *items[position + 1 :])
-        yield from _fillings(left, position + 1, accelerators - taken * size, cpus - taken * part_cpus)
+    for parts_here in range(min(count, _times(accelerators, cpus, size, part_cpus)), -1, -1):
+        rest = (*items[:position], ((size, part_cpus), count - parts_here), *items[position + 1 :])
+        yield from _fillings(rest, position + 1, accelerators - parts_here * size, cpus - parts_here * part_cpus)
 
 
 MOST_TRIED = 1024
@@ -386,16 +390,16 @@ class Laying:
         """Return the divisions of every pool into equal parts."""
         return [[pool.parts] if pool.parts else list(_shapes(sizes[pool.components[0]], rooms)) for pool in self.pools]
 
-    def _layouts(self, shapes: Sequence[Sequence[Shape]], chosen: tuple[Shape, ...], rooms: Sequence[FreeNodes]) -> Iterator[PoolLayout]:
+    def _layouts(self, shapes: Sequence[Sequence[Shape]], prefix: tuple[Shape, ...], rooms: Sequence[FreeNodes]) -> Iterator[PoolLayout]:
         """Yield the layouts of the first pools, extended pool by pool."""
-        if len(chosen) == len(shapes):
+        if len(prefix) == len(shapes):
             return
-        for parts in shapes[len(chosen)]:
-            extended = (*chosen, parts)
-            layout = lay_out([replace(pool, parts=shape) for pool, shape in zip(self.pools, extended)], rooms, self.reserves)
+        for parts in shapes[len(prefix)]:
+            shapes_so_far = (*prefix, parts)
+            layout = lay_out([replace(pool, parts=shape) for pool, shape in zip(self.pools, shapes_so_far)], rooms, self.reserves)
             yield layout
             if layout.short is None:
-                yield from self._layouts(shapes, extended, rooms)
+                yield from self._layouts(shapes, shapes_so_far, rooms)
 
 
 def _shapes(size: int, rooms: Sequence[FreeNodes]) -> Iterator[Shape]:

@@ -146,8 +146,8 @@ class Problem:
 
     def whole_replica(self, component: Component) -> int:
         """Return the accelerators of a replica, or server, bound to whole nodes; 1 if free."""
-        served = self.job.capabilities.whole_replicas and component.role in SERVED
-        return (component.server or component.parallel.replica) if served else 1
+        is_bound = self.job.capabilities.whole_replicas and component.role in SERVED
+        return (component.server or component.parallel.replica) if is_bound else 1
 
     def range_in(self, component: Component) -> tuple[str, ...]:
         """Return the node groups that number a contiguous component as a range.
@@ -213,8 +213,8 @@ class Problem:
         """Return a component's degrees in the file, with those that hints omit."""
         shapes = self.job.planning.shapes.get(component.name, {})
         # A shape with `least` divides nothing by its degrees.
-        known = ((degrees, shape) for degrees, shape in shapes.items() if not shape.least)
-        return next((degrees for degrees, shape in known if shape.parallel == component.parallel), component.parallel)
+        divided_shapes = ((degrees, shape) for degrees, shape in shapes.items() if not shape.least)
+        return next((degrees for degrees, shape in divided_shapes if shape.parallel == component.parallel), component.parallel)
 
     def divide(self, component: str, parallel: Parallel) -> Parallel:
         """Return the degrees that divide a component's work; none if nothing is divided."""
@@ -229,8 +229,8 @@ class Problem:
                 if not degrees and relations == self.job.relations:
                     yield self  # with what it has already worked out
                     continue
-                chosen = dict(zip(names, degrees))
-                components = tuple(replace(c, parallel=chosen[c.name]) if c.name in chosen else c for c in self.components)
+                degrees_of = dict(zip(names, degrees))
+                components = tuple(replace(c, parallel=degrees_of[c.name]) if c.name in degrees_of else c for c in self.components)
                 yield replace(self, job=replace(self.job, components=components, choices={}, relations=relations))
 
     def _sides(self, relation: Relation) -> tuple[Relation, ...]:
@@ -244,8 +244,8 @@ class Problem:
             or len(kinds) > 1
         ):
             return (relation,)
-        together = any(first in members and second in members for members in self.colocated_sets)
-        kinds_left = (COLOCATED,) if together else (relation.choice,) if relation.choice else (DISJOINT, COLOCATED)
+        is_colocated = any(first in members and second in members for members in self.colocated_sets)
+        kinds_left = (COLOCATED,) if is_colocated else (relation.choice,) if relation.choice else (DISJOINT, COLOCATED)
         return tuple(relation.decide(kind) for kind in kinds_left)
 
     @property
@@ -297,10 +297,10 @@ class Problem:
             elif demand.field in _NEUTRAL:
                 changes.setdefault(demand.component, {})[demand.field] = _NEUTRAL[demand.field]
         components = tuple(replace(c, **changes.get(c.name, {})) for c in self.components)  # type: ignore[arg-type]
-        dropped = {(demand.component, demand.field) for demand in given_up}
-        components = tuple(_less(component, dropped) for component in components)
-        relations = tuple(r for r in self.job.relations if ("+".join(r.components), r.demand) not in dropped)
-        shares = tuple(share for share in self.job.shares if (share.component, share.field) not in dropped)
+        pairs_dropped = {(demand.component, demand.field) for demand in given_up}
+        components = tuple(_less(component, pairs_dropped) for component in components)
+        relations = tuple(r for r in self.job.relations if ("+".join(r.components), r.demand) not in pairs_dropped)
+        shares = tuple(share for share in self.job.shares if (share.component, share.field) not in pairs_dropped)
         return replace(self, job=replace(self.job, components=components, relations=relations, shares=shares))
 
 

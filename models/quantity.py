@@ -75,9 +75,9 @@ def read_rate(text: str) -> int | Fraction:
         unit = bits[2].upper() + bits[3].lower()
         from fractions import Fraction
 
-        written = f"{float(Fraction(bits[1]) / 8):.6f}".rstrip("0").rstrip(".")
+        byte_amount = f"{float(Fraction(bits[1]) / 8):.6f}".rstrip("0").rstrip(".")
         if_bytes = "" if bits[4] or bits[5] == "ps" else f", or `{bits[1]}{unit}B` if bytes are meant"
-        advice = f"write `{written}{unit}B`, which is {bits[1]} {unit}bit a second{if_bytes}"
+        advice = f"write `{byte_amount}{unit}B`, which is {bits[1]} {unit}bit a second{if_bytes}"
         raise Advised(f"`{text}` is bits, as its small `b` says, and 8 bits are a byte", advice)
     match = _RATE.fullmatch(text)
     if not match:
@@ -139,9 +139,9 @@ def times(counts: Iterable[tuple[int, int]], factor: int) -> Counts:
     return tuple((low * factor, high * factor) for low, high in counts)
 
 
-def subtract(counts: Iterable[tuple[int, int]], taken: int) -> Counts:
-    """Return the counts minus `taken`, without ranges that become empty."""
-    return tuple((max(low - taken, 1), high - taken) for low, high in counts if high > taken)
+def subtract(counts: Iterable[tuple[int, int]], amount: int) -> Counts:
+    """Return the counts minus `amount`, without ranges that become empty."""
+    return tuple((max(low - amount, 1), high - amount) for low, high in counts if high > amount)
 
 
 def add(counts: Sequence[tuple[int, int]], count: int) -> Counts:

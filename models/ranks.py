@@ -88,13 +88,13 @@ def write_range(ranks: range) -> str:
 
 def merge(ranges: list[range]) -> tuple[range, ...]:
     """Return ranges in any order as ascending, disjoint, non-adjacent ranges."""
-    merged: list[range] = []
+    union: list[range] = []
     for ranks in sorted((r for r in ranges if len(r)), key=lambda r: (r.start, r.stop)):
-        if merged and ranks.start <= merged[-1].stop:
-            merged[-1] = range(merged[-1].start, max(merged[-1].stop, ranks.stop))
+        if union and ranks.start <= union[-1].stop:
+            union[-1] = range(union[-1].start, max(union[-1].stop, ranks.stop))
         else:
-            merged.append(ranks)
-    return tuple(merged)
+            union.append(ranks)
+    return tuple(union)
 
 
 def list_ranks(ranks: Iterable[int]) -> str:
@@ -102,10 +102,10 @@ def list_ranks(ranks: Iterable[int]) -> str:
     return write_ranks(merge([range(rank, rank + 1) for rank in ranks]))
 
 
-def without(ranges: Iterable[range], excluded: Iterable[range]) -> tuple[range, ...]:
+def without(ranges: Iterable[range], holes: Iterable[range]) -> tuple[range, ...]:
     """Return the part of ascending, disjoint ranges outside of others that ascend too."""
-    left: list[range] = []
-    rest = list(excluded)
+    remainder: list[range] = []
+    rest = list(holes)
     position = 0
     for ranks in ranges:
         start = ranks.start
@@ -114,12 +114,12 @@ def without(ranges: Iterable[range], excluded: Iterable[range]) -> tuple[range, 
         inner = position
         while inner < len(rest) and rest[inner].start < ranks.stop:
             if start < rest[inner].start:
-                left.append(range(start, rest[inner].start))
+                remainder.append(range(start, rest[inner].start))
             start = max(start, rest[inner].stop)
             inner += 1
         if start < ranks.stop:
-            left.append(range(start, ranks.stop))
-    return tuple(left)
+            remainder.append(range(start, ranks.stop))
+    return tuple(remainder)
 
 
 def parse_ranks(text: str, size: int | None, unit: str, offset: int = 0) -> Ranks:

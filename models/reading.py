@@ -141,9 +141,9 @@ class Reading:
 
     def _keep_own_errors(self, anew: Reading) -> Reading:
         """Return a new reading with own errors as faults of the file's ranks."""
-        problem, known = anew.problem, {(finding.code, finding.message) for finding in anew.findings}
+        problem, new_findings = anew.problem, {(finding.code, finding.message) for finding in anew.findings}
         errors = (finding for finding in self.findings if finding.severity is Severity.ERROR)
-        faults = tuple(f"{finding.code}: {finding.message}" for finding in errors if (finding.code, finding.message) not in known)
+        faults = tuple(f"{finding.code}: {finding.message}" for finding in errors if (finding.code, finding.message) not in new_findings)
         if not faults or problem is None or not problem.job.planning.own:
             return anew
         return replace(anew, problem=replace(problem, job=replace(problem.job, planning=replace(problem.job.planning, own_faults=faults))))
@@ -153,8 +153,8 @@ class Reading:
         """Reading for a launch: this one if it ranks all that could be planned, else `to_solve`."""
         if self.failed or self.problem is None or not self.opens:
             return self
-        planned = self.to_solve
-        if planned.problem is None:
-            return planned
-        open_ = {component.name for component in planned.problem.hinted}
-        return self if any(component.runs is not None and component.name in open_ for component in self.problem.components) else planned
+        reading = self.to_solve
+        if reading.problem is None:
+            return reading
+        open_ = {component.name for component in reading.problem.hinted}
+        return self if any(component.runs is not None and component.name in open_ for component in self.problem.components) else reading

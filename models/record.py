@@ -56,22 +56,22 @@ def _make_class(cls: type, frozen: bool = False, slots: bool = False, order: boo
     class_fields = _fields_of(cls, kw_only, frozen=extends)
     if frozen:
         _params(cls).frozen = True  # subclasses must be frozen too
-    compared = _values([field.name for field in class_fields if field.compare])
-    added: dict[str, Any] = {"__repr__": _repr(class_fields)}
+    compared_values = _values([field.name for field in class_fields if field.compare])
+    methods: dict[str, Any] = {"__repr__": _repr(class_fields)}
     if frozen:
-        added |= {"__setattr__": _refuse_assignment, "__delattr__": _refuse_deletion}
+        methods |= {"__setattr__": _refuse_assignment, "__delattr__": _refuse_deletion}
     if eq:
-        added |= {"__eq__": _comparison(compared, operator.eq), "__hash__": _hash(class_fields) if frozen else None}
+        methods |= {"__eq__": _comparison(compared_values, operator.eq), "__hash__": _hash(class_fields) if frozen else None}
     if order:
-        added |= {f"__{name}__": _comparison(compared, getattr(operator, name)) for name in ("lt", "le", "gt", "ge")}
+        methods |= {f"__{name}__": _comparison(compared_values, getattr(operator, name)) for name in ("lt", "le", "gt", "ge")}
     has_hash = cls.__dict__.get("__hash__") is not None
-    for name, function in added.items():
+    for name, function in methods.items():
         if name not in cls.__dict__ or (name == "__hash__" and not has_hash):
             setattr(cls, name, function)
-    made = _add_slots(cls, class_fields, frozen) if slots else cls
-    if "__init__" not in made.__dict__:
-        setattr(made, "__init__", _Uncompiled(made, class_fields, frozen))  # noqa: B010 (mypy refuses the plain form)
-    return made
+    final_class = _add_slots(cls, class_fields, frozen) if slots else cls
+    if "__init__" not in final_class.__dict__:
+        setattr(final_class, "__init__", _Uncompiled(final_class, class_fields, frozen))  # noqa: B010 (mypy refuses the plain form)
+    return final_class
 
 
 def _fields_of(cls: type, kw_only: bool, frozen: bool) -> tuple[Field[Any], ...]:
@@ -100,23 +100,23 @@ class _Uncompiled:
         self.compile: Callable[[], tuple[type, Callable[..., None]]] = lambda: (cls, _init(cls, class_fields, frozen))
 
     def __get__(self, instance: Any, owner: type) -> Any:
-        cls, compiled = self.compile()
-        setattr(cls, "__init__", compiled)  # noqa: B010 (mypy refuses the plain form)
-        return compiled.__get__(instance, owner)
+        cls, method = self.compile()
+        setattr(cls, "__init__", method)  # noqa: B010 (mypy refuses the plain form)
+        return method.__get__(instance, owner)
 
 
 def _init(cls: type, class_fields: tuple[Field[Any], ...], frozen: bool) -> Callable[..., None]:
     """Compile `__init__`, which assigns every field and calls `__post_init__`."""
-    known: dict[str, Any] = {"_missing": MISSING}
+    context: dict[str, Any] = {"_missing": MISSING}
     plain, by_key, body = list[str](), list[str](), list[str]()
     for field in class_fields:
         name = field.name
         value = name
         if field.default is not MISSING:
-            known[f"_default_{name}"] = field.default
+            context[f"_default_{name}"] = field.default
             argument = f"{name}=_default_{name}"
         elif field.default_factory is not MISSING:
-            known[f"_make_{name}"] = field.default_factory
+            context[f"_make_{name}"] = field.default_factory
             argument = f"{name}=_missing"
             value = f"_make_{name}() if {name} is _missing else {name}" if field.init else f"_make_{name}()"
         else:
@@ -129,10 +129,10 @@ def _init(cls: type, class_fields: tuple[Field[Any], ...], frozen: bool) -> Call
         if not frozen:
             body.append(f"self.{name} = {value}")
         elif isinstance(slot, MemberDescriptorType):  # half the time of object.__setattr__
-            known[f"_set_{name}"] = slot.__set__
+            context[f"_set_{name}"] = slot.__set__
             body.append(f"_set_{name}(self, {value})")
         else:
-            known["_set"] = object.__setattr__
+            context["_set"] = object.__setattr__
             body.append(f"_set(self, {name!r}, {value})")
     if hasattr(cls, "__post_init__"):
         body.append("self.__post_init__()")
@@ -140,7 +140,7 @@ def _init(cls: type, class_fields: tuple[Field[Any], ...], frozen: bool) -> Call
     text = f"def __init__({arguments}):\n " + "\n ".join(body or ["pass"])
     namespace: dict[str, Any] = {}
     # Only field names of the class, as in the standard library.
-    exec(text, known, namespace)
+    exec(text, context, namespace)
     init: Callable[..., None] = namespace["__init__"]
     init.__qualname__ = f"{cls.__qualname__}.__init__"
     return init
@@ -185,17 +185,17 @@ def _refuse_deletion(self: Any, name: str) -> None:
 
 def _add_slots(cls: type, class_fields: tuple[Field[Any], ...], frozen: bool) -> type:
     """Rebuild the class with `__slots__`, which cannot be added to a class."""
-    inherited = {name for base in cls.__mro__[1:-1] for name in getattr(base, "__slots__", ())}
+    base_slots = {name for base in cls.__mro__[1:-1] for name in getattr(base, "__slots__", ())}
     content = dict(cls.__dict__)
     names = tuple(field.name for field in class_fields)
-    content["__slots__"] = tuple(name for name in names if name not in inherited)
+    content["__slots__"] = tuple(name for name in names if name not in base_slots)
     for name in (*names, "__dict__", "__weakref__"):
         content.pop(name, None)
     if frozen:
         content |= {"__getstate__": _state, "__setstate__": _restore}
-    made = type(cls)(cls.__name__, cls.__bases__, content)
-    made.__qualname__ = cls.__qualname__
-    return made
+    new_class = type(cls)(cls.__name__, cls.__bases__, content)
+    new_class.__qualname__ = cls.__qualname__
+    return new_class
 
 
 def _state(self: Any) -> list[Any]:

@@ -48,24 +48,26 @@ def model_path(paths: Sequence[str]) -> str | None:
     return next((path for path in paths if known_model(path) is None), paths[0])
 
 
-def foreign_model_notes(problem: Problem, models: Mapping[str, ModelUse], named: ModelCard) -> Iterator[Finding]:
+def foreign_model_notes(problem: Problem, models: Mapping[str, ModelUse], policy_card: ModelCard) -> Iterator[Finding]:
     """Yield notes about components with a model other than the named model."""
-    modelled = [component for component in problem.components if _asks(problem, component, models)]
-    if not modelled:
-        yield unused_model_note(named)
-    for component in modelled:
+    components_asking = [component for component in problem.components if _asks(problem, component, models)]
+    if not components_asking:
+        yield unused_model_note(policy_card)
+    for component in components_asking:
         name, use, role = component.name, models[component.name], role_of(component)
         if use.passed:
             why = f"it names `{use.path}`" if use.path else f"its role is {role}" if role else "nothing says that it runs the policy"
             advice = "" if use.card else "write its numbers in its `estimate`, such as `{heads: 32, kv_heads: 8, layers: 32}`"
-            message = f"the model of `{named.name}` is not taken for `{name}`: {why}"
+            message = f"the model of `{policy_card.name}` is not taken for `{name}`: {why}"
             span = use.span or component.span(ESTIMATE if component.estimate else DEGREES)
             yield Finding(CODE, Severity.NOTE, name, message, span, help=advice)
 
 
-def unused_model_note(named: ModelCard) -> Finding:
+def unused_model_note(policy_card: ModelCard) -> Finding:
     """Return the note for a named model that no component uses."""
-    message = f"the model of `{named.name}` is taken for no component: none has an estimate of its memory, nor degrees that divide a model"
+    message = (
+        f"the model of `{policy_card.name}` is taken for no component: none has an estimate of its memory, nor degrees that divide a model"
+    )
     return Finding(CODE, Severity.NOTE, "", message)
 
 
@@ -109,11 +111,11 @@ def _without(job: Job) -> Job:
 
 def _links(job: Job, cards: dict[str, ModelCard]) -> Iterator[Link]:
     """Yield links from trainers to users of the same model, except for user links."""
-    written = {(link.source, link.target) for link in job.links}
+    pairs_linked = {(link.source, link.target) for link in job.links}
     for source in _with_roles(job, GIVERS):
         for target in _with_roles(job, TAKERS):
             card, other_card = cards.get(source.name), cards.get(target.name)
-            if card is not None and card == other_card and (source.name, target.name) not in written:
+            if card is not None and card == other_card and (source.name, target.name) not in pairs_linked:
                 yield Link(source.name, target.name, mebibytes(card), estimate=_formula(card))
 
 
@@ -122,8 +124,8 @@ def _with_roles(job: Job, roles: tuple[str, ...]) -> Iterator[Component]:
 
 
 def _formula(card: ModelCard) -> str:
-    assumed = ", as its name says" if card.assumed else ""
-    return f"{BYTES} bytes x {card.parameters:,} parameters of {card.name}{assumed}"
+    remark = ", as its name says" if card.assumed else ""
+    return f"{BYTES} bytes x {card.parameters:,} parameters of {card.name}{remark}"
 
 
 def _traffic_derivation(job: Job, name: str, kind: str, card: ModelCard) -> Derivation:
@@ -145,16 +147,16 @@ def _is_set(value: Value) -> bool:
     return any(leaf.text not in _NOT_SET for leaf in leaves(value))
 
 
-def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
+def with_models(reading: Reading, policy_card: ModelCard | None = None) -> Reading:
     """Return the reading with model cards and the estimates that follow from them.
 
-    `named` is the user's model and has priority. The named model and the model that the file
+    `policy_card` is the user's model and has priority. The named model and the model that the file
     describes are the policy. Components use it if they name the same model as the first component
     that runs the policy, or run the policy and name none: the reference may be a teacher. In a
-    native file `named` also applies to components without a role, and is divided by the degrees of
+    native file `policy_card` also applies to components without a role, and is divided by the degrees of
     those without an estimate. A note lists the components that it does not apply to.
     """
-    reading = replace(reading, session=_add_cards(reading.session, named))
+    reading = replace(reading, session=_add_cards(reading.session, policy_card))
     problem = reading.problem
     if problem is None:
         return reading
@@ -162,29 +164,29 @@ def with_models(reading: Reading, named: ModelCard | None = None) -> Reading:
         from .memory.estimate import with_estimates
 
         problem = replace(problem, job=with_estimates(problem.job, reading.dialect == NATIVE))
-    if named and reading.dialect == NATIVE:
+    if policy_card and reading.dialect == NATIVE:
         from .memory.estimate import with_degrees
 
         problem = replace(problem, job=with_degrees(problem.job))
     if not problem.job.models:
-        return replace(reading, findings=(*reading.findings, unused_model_note(named))) if named else reading
+        return replace(reading, findings=(*reading.findings, unused_model_note(policy_card))) if policy_card else reading
     findings: list[Finding] = [*_idle_shards(problem)]
-    described = named or model_of_block(reading.document.root, findings)
+    card_of_policy = policy_card or model_of_block(reading.document.root, findings)
     new_findings = [finding for finding in findings if finding not in reading.findings]
     roles = {component.name: role_of(component) for component in problem.components}
     paths = [use.path for name, use in problem.job.models.items() if roles.get(name) in POLICY]
     policy = paths[0] if paths else None
-    models, is_native = {}, named is not None and reading.dialect == NATIVE
+    models, is_native = {}, policy_card is not None and reading.dialect == NATIVE
     if is_native and policy is None:
         policy = model_path([use.path for name, use in problem.job.models.items() if roles.get(name) == ""])
     for name, use in problem.job.models.items():
         is_policy = use.path == policy if use.path else roles.get(name) in POLICY or (is_native and roles.get(name) == "")
         # An estimate without a model is about the policy if the component's role runs the policy.
         path = use.path or (next(filter(None, paths), "") if is_policy and use.key == ESTIMATE else "")
-        card = described if described and is_policy else _find_card(path)
-        models[name] = replace(use, card=_overridden(problem, name, card), passed=named.name if named and not is_policy else "")
-    if named:
-        new_findings += [finding for finding in foreign_model_notes(problem, models, named) if finding not in reading.findings]
+        card = card_of_policy if card_of_policy and is_policy else _find_card(path)
+        models[name] = replace(use, card=_overridden(problem, name, card), passed=policy_card.name if policy_card and not is_policy else "")
+    if policy_card:
+        new_findings += [finding for finding in foreign_model_notes(problem, models, policy_card) if finding not in reading.findings]
     job = replace(problem.job, models=models)
     return with_traffic(replace(reading, problem=replace(problem, job=job), findings=(*reading.findings, *new_findings)))
 
@@ -205,17 +207,17 @@ class _OpeningWithModels:
         return self.opening.find_refusals()
 
 
-def _add_cards(session: FileSession, named: ModelCard | None) -> FileSession:
+def _add_cards(session: FileSession, policy_card: ModelCard | None) -> FileSession:
     """Return the session with model cards in the readings."""
     opening, as_before = session.opening, session.as_before
 
     def read(text: str, machines: Cluster | None = None, /) -> Reading:
-        return with_models(session.read(text, machines), named)
+        return with_models(session.read(text, machines), policy_card)
 
     return replace(
         session,
-        opening=_OpeningWithModels(opening, named) if opening is not None else None,
-        as_before=read if as_before is not None and named is not None else as_before,
+        opening=_OpeningWithModels(opening, policy_card) if opening is not None else None,
+        as_before=read if as_before is not None and policy_card is not None else as_before,
     )
 
 

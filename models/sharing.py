@@ -45,14 +45,14 @@ def find_around(problem: Problem, sets: tuple[Members, ...]) -> dict[str, tuple[
             direct[inner[0].name].append(outer)
     enclosing: dict[str, tuple[Members, ...]] = {}
     for name, outers in direct.items():
-        reached: dict[str, Members] = {}
+        sets_around: dict[str, Members] = {}
         waiting = list(outers)
         while waiting:
             outer = waiting.pop(0)
-            if outer[0].name not in reached:
-                reached[outer[0].name] = outer
+            if outer[0].name not in sets_around:
+                sets_around[outer[0].name] = outer
                 waiting += direct[outer[0].name]
-        enclosing[name] = tuple(reached.values())
+        enclosing[name] = tuple(sets_around.values())
     return enclosing
 
 
@@ -62,24 +62,24 @@ def implied_relations(problem: Problem, part: Problem) -> Iterator[Relation]:
     Colocation and inclusion are transitive. `part` has some of the components, and the relations
     between them.
     """
-    dropped = {name for kind in (*TOGETHER, SUBSET) for relation in problem.find_relations(kind) for name in relation.components}
-    dropped -= {component.name for component in part.components}
-    if not dropped:
+    names_outside = {name for kind in (*TOGETHER, SUBSET) for relation in problem.find_relations(kind) for name in relation.components}
+    names_outside -= {component.name for component in part.components}
+    if not names_outside:
         return
     home = {component.name: members[0].name for members in part.colocated_sets for component in members}
-    inside = {name: {outer_set[0].name for outer_set in outers} for name, outers in find_around(part, part.colocated_sets).items()}
+    sets_around = {name: {outer_set[0].name for outer_set in outers} for name, outers in find_around(part, part.colocated_sets).items()}
     outer = find_around(problem, problem.colocated_sets)
     for members in problem.colocated_sets:
         members_left = [component for component in members if component.name in home]
         for second in members_left[1:]:
             if home[second.name] != home[members_left[0].name]:
-                yield Relation(COLOCATED, (members_left[0].name, second.name), reason=_places(dropped & _names(members)))
+                yield Relation(COLOCATED, (members_left[0].name, second.name), reason=_places(names_outside & _names(members)))
         for host in (outer_set for outer_set in outer[members[0].name] if members_left and outer_set is not members):
             first = members_left[0]
             enclosing = next((member for member in host if member.name in home and problem.kind(member) == problem.kind(first)), None)
-            if enclosing is not None and home[enclosing.name] not in inside[home[first.name]]:
+            if enclosing is not None and home[enclosing.name] not in sets_around[home[first.name]]:
                 names = _names(members, host, *_find_between(outer, members, host))
-                yield Relation(SUBSET, (first.name, enclosing.name), reason=_places(dropped & names))
+                yield Relation(SUBSET, (first.name, enclosing.name), reason=_places(names_outside & names))
 
 
 def _find_between(outer: dict[str, tuple[Members, ...]], members: Members, host: Members) -> Iterator[Members]:
@@ -103,8 +103,8 @@ def restrict(problem: Problem, names: Set[str]) -> Problem:
     choices = {name: degrees for name, degrees in problem.job.choices.items() if name in names}
     relations = tuple(relation for relation in problem.job.relations if names >= set(relation.components))
     part = replace(problem, job=replace(problem.job, components=components, choices=choices, relations=relations))
-    followed = tuple(implied_relations(problem, part))
-    return replace(part, job=replace(part.job, relations=(*relations, *followed))) if followed else part
+    implied = tuple(implied_relations(problem, part))
+    return replace(part, job=replace(part.job, relations=(*relations, *implied))) if implied else part
 
 
 def given_part(problem: Problem) -> Problem:

@@ -29,12 +29,12 @@ def order_tasks(parts: Sequence[Component], workload: Workload) -> Ordered:
     written order, and each does all its work on this batch in an iteration; predecessors feed the
     first task, successors wait for the last.
     """
-    written = [Task(component.name, phase) for component in parts if component.timed for phase in component.timed.phases]
-    place = {task: number for number, task in enumerate(written)}
+    tasks = [Task(component.name, phase) for component in parts if component.timed for phase in component.timed.phases]
+    place = {task: number for number, task in enumerate(tasks)}
     pairs = [
-        (task, next_task, after.whole) for after in workload.after for task, next_task in _list_pairs(written, after.earlier, after.later)
+        (task, next_task, after.whole) for after in workload.after for task, next_task in _list_pairs(tasks, after.earlier, after.later)
     ]
-    circle_of = _circles(written, [(task, next_task) for task, next_task, _ in pairs])
+    circle_of = _circles(tasks, [(task, next_task) for task, next_task, _ in pairs])
     every = list(dict.fromkeys(circle_of.values()))
     in_turn = _topological_order(
         every,

@@ -32,22 +32,23 @@ def with_degrees(problem: Problem, degrees: Mapping[str, Parallel]) -> Problem:
     )
     components = tuple(replace(component, parallel=all_degrees.get(component.name, component.parallel)) for component in job.components)
     if choice := follow(problem, degrees):
-        named = {name: changed.named for name, changed in choice.changes.items()}
-        components = tuple(replace(component, **named.get(component.name, {})) for component in components)  # type: ignore[arg-type]
+        changes_of_names = {name: changed.named for name, changed in choice.changes.items()}
+        components = tuple(replace(component, **changes_of_names.get(component.name, {})) for component in components)  # type: ignore[arg-type]
         job = replace(job, planning=replace(job.planning, ways=choice.ways, accepted=choice.accepted))
     choices = {name: choices_of for name, choices_of in job.choices.items() if name not in degrees}
-    own = job.planning.own if all(problem.own_degrees(problem[name]) == value for name, value in degrees.items()) else {}
+    own_placement = job.planning.own if all(problem.own_degrees(problem[name]) == value for name, value in degrees.items()) else {}
     return replace(
-        problem, job=replace(job, components=components, choices=choices, planning=replace(job.planning, own=own, tied={}, followed=()))
+        problem,
+        job=replace(job, components=components, choices=choices, planning=replace(job.planning, own=own_placement, tied={}, followed=())),
     )
 
 
 def each_choice(problem: Problem) -> Iterator[Problem]:
     """Yield the problem for every accepted choice of leading degrees, itself without any."""
     leaders = {leader: choices for leader in problem.job.leaders if (choices := problem.job.choices.get(leader))}
-    known = {tuple(entry.degrees.get(name) for name in leaders) for entry in problem.job.planning.followed}
+    accepted_choices = {tuple(entry.degrees.get(name) for name in leaders) for entry in problem.job.planning.followed}
     every = product(*leaders.values())
-    return (with_degrees(problem, dict(zip(leaders, chosen))) for chosen in every if not known or chosen in known)
+    return (with_degrees(problem, dict(zip(leaders, choice))) for choice in every if not accepted_choices or choice in accepted_choices)
 
 
 def follow(problem: Problem, degrees: Mapping[str, Parallel]) -> DegreeChoice | None:

@@ -24,24 +24,24 @@ def times_with(job: Job, degrees: Mapping[str, Parallel]) -> dict[str, TimedComp
     )
     times = {}
     for component in job.components:
-        changed = changes.get(component.name)
-        timed = changed.timed if changed is not None and changed.timed is not None else component.timed
-        if timed is not None:
-            times[component.name] = holding(timed, degrees[component.name]) if component.name in degrees else timed
+        change = changes.get(component.name)
+        component_times = change.timed if change is not None and change.timed is not None else component.timed
+        if component_times is not None:
+            times[component.name] = holding(component_times, degrees[component.name]) if component.name in degrees else component_times
     return times
 
 
-def holding(timed: TimedComponent, parallel: Parallel) -> TimedComponent:
+def holding(component_times: TimedComponent, parallel: Parallel) -> TimedComponent:
     """Return the measurements for given degrees, best those that name them, without names."""
-    rows = [row for row in timed.measured if row.holds_with(parallel)]
-    named = {(row.phase, row.accelerators) for row in rows if row.parallel is not None}
-    selected = (row for row in rows if row.parallel is not None or (row.phase, row.accelerators) not in named)
-    return replace(timed, measured=tuple(replace(row, parallel=None) for row in selected))
+    rows = [row for row in component_times.measured if row.holds_with(parallel)]
+    keys_with_degrees = {(row.phase, row.accelerators) for row in rows if row.parallel is not None}
+    rows_left = (row for row in rows if row.parallel is not None or (row.phase, row.accelerators) not in keys_with_degrees)
+    return replace(component_times, measured=tuple(replace(row, parallel=None) for row in rows_left))
 
 
-def shortest(timed: TimedComponent, parallel: Parallel) -> float:
+def shortest(component_times: TimedComponent, parallel: Parallel) -> float:
     """Return the shortest time with given degrees, in ns; infinite without a measurement."""
-    return min((row.nanoseconds for row in timed.measured if row.holds_with(parallel)), default=inf)
+    return min((row.nanoseconds for row in component_times.measured if row.holds_with(parallel)), default=inf)
 
 
 def as_it_runs(workload: Workload, written_keys: Collection[str], asynchronous: str) -> Workload:
@@ -62,8 +62,8 @@ def usual_order(components: Sequence[Component]) -> Iterator[After]:
     for component in components:
         for phase in component.timed.phases if component.timed else ():
             stages[_stage(component, phase)].append(f"{component.name}.{phase}" if phase else component.name)
-    filled = [stage for stage in stages if stage]
-    for earlier, later in zip(filled, filled[1:]):
+    stages_in_use = [stage for stage in stages if stage]
+    for earlier, later in zip(stages_in_use, stages_in_use[1:]):
         yield from (After(first, second, True) for first in earlier for second in later)
 
 

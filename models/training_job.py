@@ -117,13 +117,14 @@ def with_backends(problem: Problem) -> Problem:
 
 def training_job(problem: Problem, model: str, algorithm: str, prompts: int, samples: int, prompt: int, response: int) -> TrainingJob:
     """Return the job of a placed problem, with engine and micro batch of its estimates."""
-    placed = Assignment({component.name: component.runs for component in problem.components if component.runs is not None})
+    assignment = Assignment({component.name: component.runs for component in problem.components if component.runs is not None})
     by_role = {role_of(component): component for component in problem.components}
-    trained = {role: by_role[role] for role in (ACTOR, CRITIC) if role in by_role}
+    trained_roles = {role: by_role[role] for role in (ACTOR, CRITIC) if role in by_role}
     ranks = {
-        role: max(1, placed.count_held(component.name, ACCELERATOR) // component.parallel.replica) for role, component in trained.items()
+        role: max(1, assignment.count_held(component.name, ACCELERATOR) // component.parallel.replica)
+        for role, component in trained_roles.items()
     }
-    micro = max((component.estimate.micro_batch or 1 for component in trained.values() if component.estimate), default=1)
+    micro = max((component.estimate.micro_batch or 1 for component in trained_roles.values() if component.estimate), default=1)
     engine = by_role[ROLLOUT].estimate if ROLLOUT in by_role else None
     utilization = (engine.utilization or UTILIZATION) if engine else UTILIZATION
     return TrainingJob(model, algorithm, prompts, samples, prompt, response, micro, utilization, ranks)

@@ -45,9 +45,9 @@ def usages(question: PlanningProblem, model: CostModel, design: Design) -> tuple
         in_turn = [BusyInterval(task, design.nanoseconds(question, task)) for task in tasks]
         turns = in_turn if model.turns else _batch_by_batch(question, design, tasks)
         for block, names in places:
-            here = tuple(turn for turn in turns if question.tasks[turn.task].component in names)
-            untimed = tuple(name for name in names if not question.tasks_of[name])
-            rows.append(Usage(block, names, segment, length, here, untimed))
+            turns_here = tuple(turn for turn in turns if question.tasks[turn.task].component in names)
+            names_untimed = tuple(name for name in names if not question.tasks_of[name])
+            rows.append(Usage(block, names, segment, length, turns_here, names_untimed))
     return () if any(usage.idle < 0 for usage in rows) else tuple(rows)
 
 
@@ -67,16 +67,16 @@ def _batch_by_batch(question: PlanningProblem, design: Design, tasks: list[int])
 
 def shares(question: PlanningProblem, model: CostModel, design: Design) -> Mapping[int, int]:
     """Return task -> ns added to the iteration; 0 for tasks hidden behind longer ones."""
-    added = dict.fromkeys(range(len(question.tasks)), 0)
+    share_of_task = dict.fromkeys(range(len(question.tasks)), 0)
     divisor, users = model.divisor(question), [block.components for block in design.blocks]
     for segment in sorted(set(design.segments)):
-        tasks = [task for task in added if design.segments[task] == segment]
+        tasks = [task for task in share_of_task if design.segments[task] == segment]
         for maximum in model.maxima(question, users, tasks):
-            times = [[design.nanoseconds(question, task) // divisor for task in summed] for summed in maximum.sums]
+            times = [[design.nanoseconds(question, task) // divisor for task in members] for members in maximum.sums]
             longest = max(range(len(times)), key=lambda place: sum(times[place]))  # the first of those that are as long
             for task, time in zip(maximum.sums[longest], times[longest]):
-                added[task] += maximum.weight * time
-    return added
+                share_of_task[task] += maximum.weight * time
+    return share_of_task
 
 
 ITERATION = "seconds an iteration"
@@ -93,12 +93,12 @@ def iteration_of(problem: Problem) -> tuple[Derivation, ...]:
     if workload is None or not (problem.job.planning.own or any(component.runs for component in problem.components)):
         return ()
     question, model = planning_problem(problem), cost_model(workload.model)
-    own = baseline_of(problem, question, model)
-    priced, question = own.priced, own.question
-    if priced is None:
+    baseline = baseline_of(problem, question, model)
+    candidate, question = baseline.priced, baseline.question
+    if candidate is None:
         return ()
-    parts = [f"{question.tasks[task]} {format_seconds(time)}" for task, time in shares(question, model, priced.design).items() if time]
-    return (Derivation("", ITERATION, format_seconds(priced.nanoseconds), f"{' + '.join(parts)} (cost model {workload.model})"),)
+    parts = [f"{question.tasks[task]} {format_seconds(time)}" for task, time in shares(question, model, candidate.design).items() if time]
+    return (Derivation("", ITERATION, format_seconds(candidate.nanoseconds), f"{' + '.join(parts)} (cost model {workload.model})"),)
 
 
 SHARE = 0.3
@@ -109,28 +109,28 @@ OTHERS = 3
 
 def account(
     problem: Problem,
-    planned: PlanningResult,
+    result: PlanningResult,
     searches: int = SEARCHES,
     limit: float = SPENT,
     solve: Solve | None = None,
-    placed: Assignment | None = None,
+    assignment: Assignment | None = None,
     session: Session | None = None,
 ) -> Account:
     """Return the account of what planning found, with at most `searches` further searches.
 
     `solve` answers a problem as the plan was found; without it, what needs answers is left out.
-    `placed` is the placement of the plan. `limit` : deterministic seconds; what the search
+    `assignment` is the placement of the plan. `limit` : deterministic seconds; what the search
     left of them, and at least `SHARE`, goes to the sensitivity. There is none if some choices of
     degrees or some sizes were not planned.
     """
-    base, session = account_of(problem, planned, placed), session or Session()
+    base, session = account_of(problem, result, assignment), session or Session()
     if not searches:
         return base
-    left = max(limit - planned.spent, SHARE * limit)
+    remaining = max(limit - result.spent, SHARE * limit)
     if not (problem.job.planning.unread_choices or problem.job.planning.sizes_not_read):  # else nobody knows what is better
         place = partial(place_in_pools, place=solve) if solve is not None else None
         traffic = bool(problem.workload.bandwidth)
-        base = replace(base, sensitivity=sensitivity(planned, searches, left, place, traffic, session, ranges(base)))
+        base = replace(base, sensitivity=sensitivity(result, searches, remaining, place, traffic, session, ranges(base)))
     return base
 
 
@@ -139,31 +139,31 @@ def ranges(account: Account) -> dict[str, tuple[int, int]]:
     return {basis.task.component: basis.range for basis in account.bases if basis.bounds}
 
 
-def account_of(problem: Problem, planned: PlanningResult, placed: Assignment | None = None) -> Account:
+def account_of(problem: Problem, result: PlanningResult, assignment: Assignment | None = None) -> Account:
     """Return the account without further searches."""
-    question, model, best = planned.question, cost_model(planned.model), planned.best.design
-    needs, rests = bills(problem, question, best, placed), bases(problem, question, best)
+    question, model, best = result.question, cost_model(result.model), result.best.design
+    needs, rests = bills(problem, question, best, assignment), bases(problem, question, best)
 
     def report(designs: Iterable[CostedDesign]) -> tuple[ReportedAlternative, ...]:
-        return tuple(ReportedAlternative(priced, _adds(question, model, planned.best, priced)) for priced in designs)
+        return tuple(ReportedAlternative(candidate, _adds(question, model, result.best, candidate)) for candidate in designs)
 
     return Account(
-        planned,
+        result,
         model.source,
         {question.tasks[task]: time for task, time in shares(question, model, best).items()},
         usages(question, model, best),
         needs,
         rests,
-        report(planned.alternatives),
-        baseline_of_file(problem, planned),
+        report(result.alternatives),
+        baseline_of_file(problem, result),
         resources={name: problem.kind(problem[name]) for name in question.components if not best.blocks_of(name)},
         assumed=(*list_assumptions(problem, question), *list_emptied(needs)),
     )
 
 
 def _adds(question: PlanningProblem, model: CostModel, best: CostedDesign, alternative: CostedDesign) -> tuple[tuple[Task, int], ...]:
-    here, there = shares(question, model, best.design), shares(question, model, alternative.design)
-    differences = ((question.tasks[task], there[task] - here[task]) for task in here if there[task] != here[task])
+    base, rival = shares(question, model, best.design), shares(question, model, alternative.design)
+    differences = ((question.tasks[task], rival[task] - base[task]) for task in base if rival[task] != base[task])
     return tuple(sorted(differences, key=lambda difference: -difference[1]))
 
 
@@ -172,24 +172,24 @@ def account_of_given_ranks(problem: Problem, solve: Solve | None = None) -> Acco
 
     `solve` plans the problem with open counts: its plan is compared with the ranks.
     """
-    timed = [component for component in problem.components if component.timed]
-    if problem.job.planning.workload is None or any(component.runs is None for component in timed):
+    parts_with_times = [component for component in problem.components if component.timed]
+    if problem.job.planning.workload is None or any(component.runs is None for component in parts_with_times):
         return None
-    own = {component.name: component.runs for component in timed if component.runs is not None}
+    file_runs = {component.name: component.runs for component in parts_with_times if component.runs is not None}
     parts = tuple(open_component(component) if component.timed else component for component in problem.components)
-    opened = replace(problem, job=replace(problem.job, components=parts, planning=replace(problem.job.planning, own=own)))
-    opened = evenly(opened) or opened
-    plan, model = solve(opened).planned if solve is not None else None, cost_model(problem.workload.model)
-    baseline = baseline_of_file(opened, plan) if plan is not None else baseline_of(opened, planning_problem(opened), model)
+    variant = replace(problem, job=replace(problem.job, components=parts, planning=replace(problem.job.planning, own=file_runs)))
+    variant = evenly(variant) or variant
+    plan, model = solve(variant).planned if solve is not None else None, cost_model(problem.workload.model)
+    baseline = baseline_of_file(variant, plan) if plan is not None else baseline_of(variant, planning_problem(variant), model)
     if baseline is None or baseline.priced is None:
         return None
-    question, priced = baseline.question, baseline.priced
-    value, bound, structures = cost_of(question, priced), 0, (0, 0)
-    beside, unsure = _cost_beside_given(opened, plan, question) if plan is not None else ((), ())
+    question, candidate = baseline.question, baseline.priced
+    value, bound, structures = cost_of(question, candidate), 0, (0, 0)
+    rivals, unsure = _cost_beside_given(variant, plan, question) if plan is not None else ((), ())
     if plan is not None:
         bound, structures = min(value, plan.bound), plan.structures
-    planned = PlanningResult(question, model.name, priced, bound, value <= bound, beside, (), structures, not_placed=unsure)
-    return replace(account_of(baseline.problem, planned, problem.build_given()), given=True)
+    result = PlanningResult(question, model.name, candidate, bound, value <= bound, rivals, (), structures, not_placed=unsure)
+    return replace(account_of(baseline.problem, result, problem.build_given()), given=True)
 
 
 def cost_of(question: PlanningProblem, design: CostedDesign) -> int:
@@ -198,20 +198,20 @@ def cost_of(question: PlanningProblem, design: CostedDesign) -> int:
 
 
 def _cost_beside_given(
-    opened: Problem, plan: PlanningResult, question: PlanningProblem
+    variant: Problem, plan: PlanningResult, question: PlanningProblem
 ) -> tuple[tuple[CostedDesign, ...], tuple[CostedDesign, ...]]:
     """Return the cheapest design of each structure beside given ranks, and those not placed.
 
     Where no design better than the ranks was placed, those of a search are shown.
     """
     is_alike = plan.question.kinds == question.kinds and plan.question.scope.over_kinds == question.scope.over_kinds
-    placed = ((plan.best,) * (not plan.is_own) + plan.alternatives) * is_alike
-    searched: tuple[CostedDesign, ...] = ()
+    placed_designs = ((plan.best,) * (not plan.is_own) + plan.alternatives) * is_alike
+    more_designs: tuple[CostedDesign, ...] = ()
     if plan.is_own and not plan.proved:
-        asked, model = planning_problem(opened), cost_model(plan.model)
-        designs = (as_listed(found.design, asked, model, asked) for found in search(asked, model, count=OTHERS).found)
-        searched = tuple(cost_design(model, asked, design) for design in designs)
-    by_cost = sorted((*placed, *searched), key=lambda design: cost_of(question, design))
+        subproblem, model = planning_problem(variant), cost_model(plan.model)
+        designs = (as_listed(entry.design, subproblem, model, subproblem) for entry in search(subproblem, model, count=OTHERS).found)
+        more_designs = tuple(cost_design(model, subproblem, design) for design in designs)
+    by_cost = sorted((*placed_designs, *more_designs), key=lambda design: cost_of(question, design))
     cheapest = {design.design.structure(): design for design in reversed(by_cost)}
-    shown = tuple(sorted(cheapest.values(), key=lambda design: cost_of(question, design)))[:OTHERS]
-    return shown, tuple(design for design in shown if design in plan.not_placed or design not in placed)
+    rivals = tuple(sorted(cheapest.values(), key=lambda design: cost_of(question, design)))[:OTHERS]
+    return rivals, tuple(design for design in rivals if design in plan.not_placed or design not in placed_designs)

@@ -23,38 +23,38 @@ def best_alternatives(loop: BendersLoop, best: Placed) -> tuple[tuple[CostedDesi
     They are placed as long as time and tries are left; a design without a placement is a no-good for
     a further search.
     """
-    known, seen = list[tuple[Price, CostedDesign]](), {best.priced.design.structure()}
-    unsure, left, tries = list[CostedDesign](), loop.limit, TRIES
+    entries, seen = list[tuple[Price, CostedDesign]](), {best.priced.design.structure()}
+    unsure, remaining, tries = list[CostedDesign](), loop.limit, TRIES
 
-    def keep(price: Price, priced: CostedDesign) -> None:
-        known.append((price, priced))
-        known.sort(key=lambda entry: entry[0])
-        seen.add(priced.design.structure())
+    def keep(price: Price, candidate: CostedDesign) -> None:
+        entries.append((price, candidate))
+        entries.sort(key=lambda entry: entry[0])
+        seen.add(candidate.design.structure())
 
     for placed in sorted(loop.placed, key=lambda placed: placed.price):
         if placed.priced.design.structure() not in seen:
             keep(placed.price, placed.priced)
-    for again in range(AGAIN + 1):
+    for round_number in range(AGAIN + 1):
         ruled_out = False
-        for found in loop.searched.found:
-            if found.design.structure() in seen or (len(known) >= ALTERNATIVES and found.price >= known[ALTERNATIVES - 1][0]):
+        for result in loop.searched.found:
+            if result.design.structure() in seen or (len(entries) >= ALTERNATIVES and result.price >= entries[ALTERNATIVES - 1][0]):
                 continue
             answer, attempt = Answer(UNDECIDED), None
-            if tries > 0 and left > 0:
-                answer, attempt = loop.attempt(found.design, anywhere=True)
-                left -= SEARCHED if answer.how == "search" else 0.0
+            if tries > 0 and remaining > 0:
+                answer, attempt = loop.attempt(result.design, anywhere=True)
+                remaining -= SEARCHED if answer.how == "search" else 0.0
             tries -= 1
             if answer.verdict == IMPOSSIBLE:
-                loop.probes = allowed = max(0, min(loop.probes, int(left / SEARCHED)))
-                loop.bar(found, answer)
-                left, ruled_out = left - SEARCHED * (allowed - loop.probes), True
+                loop.probes = probes_before = max(0, min(loop.probes, int(remaining / SEARCHED)))
+                loop.bar(result, answer)
+                remaining, ruled_out = remaining - SEARCHED * (probes_before - loop.probes), True
                 continue
-            priced = attempt.priced if attempt is not None and answer.plan is not None else loop.cost(found.design)
-            keep(loop.price(priced), priced)
+            candidate = attempt.priced if attempt is not None and answer.plan is not None else loop.cost(result.design)
+            keep(loop.price(candidate), candidate)
             if answer.plan is None:
-                unsure.append(priced)
+                unsure.append(candidate)
                 tries = tries if answer.how == GIVEN else 0
-        if not ruled_out or tries <= 0 or loop.spent >= loop.limit or loop.session.cancelled or again == AGAIN:
+        if not ruled_out or tries <= 0 or loop.spent >= loop.limit or loop.session.cancelled or round_number == AGAIN:
             break
         loop.search()
-    return tuple(priced for _, priced in known[:ALTERNATIVES]), unsure
+    return tuple(candidate for _, candidate in entries[:ALTERNATIVES]), unsure

@@ -107,13 +107,13 @@ class Solver:
         def refused(placed: Plan, design: Design) -> Sequence[Finding]:
             return self.refuses(file, _with_degrees(placed, design, file))
 
-        def refused_layout(laid: Problem, placed: Plan) -> Sequence[Finding]:
-            chosen = {name: laid[name].parallel for name in _list_open(file) if name in placed.assignment.runs}
-            return self.refuses(file, replace(placed, degrees={**placed.degrees, **chosen}))
+        def refused_layout(layout: Problem, placed: Plan) -> Sequence[Finding]:
+            degrees = {name: layout[name].parallel for name in _list_open(file) if name in placed.assignment.runs}
+            return self.refuses(file, replace(placed, degrees={**placed.degrees, **degrees}))
 
         # Without a check of the written file, only arrangements are used that are right for every file.
         accepts = accept_all if self.refuses is accept_all else refused_layout
-        lay_out: Solve = partial(place_in_pools, place=self.place, refused=accepts)
+        lay_out: Solve = partial(place_in_pools, place=self.place, refuses=accepts)
         over: Solve = partial(lying_over, place=lay_out, workload=problem.workload)
         return plan(problem, over, self.limit, self.session, self.counting, refused)
 
@@ -124,16 +124,16 @@ def _with_degrees(plan: Plan, design: Design, problem: Problem) -> Plan:
 
     # Components that are not started take the degrees of their leader.
     idle = design.not_started(Idle(problem.job.planning.ways)) & problem.job.planning.tied.keys()
-    chosen = {name: design.options[name].parallel for name in _list_open(problem) if name in design.options and name not in idle}
-    return replace(plan, degrees={**plan.degrees, **chosen}) if chosen else plan
+    degrees = {name: design.options[name].parallel for name in _list_open(problem) if name in design.options and name not in idle}
+    return replace(plan, degrees={**plan.degrees, **degrees}) if degrees else plan
 
 
 def _list_open(problem: Problem) -> list[str]:
     """Return the components whose degrees a choice decides."""
     job = problem.job
-    moved = {name for followed in job.planning.followed for name, change in followed.changes.items() if change.parallel is not None}
-    tied = [name for name, leader in job.planning.tied.items() if leader in job.choices and (name in moved or not job.planning.followed)]
-    return [*job.choices, *tied]
+    movers = {name for choice in job.planning.followed for name, change in choice.changes.items() if change.parallel is not None}
+    ties = [name for name, leader in job.planning.tied.items() if leader in job.choices and (name in movers or not job.planning.followed)]
+    return [*job.choices, *ties]
 
 
 def _as_proved(answer: Answer) -> Answer:

@@ -37,8 +37,8 @@ def _list_left_alone(problem: Problem, question: PlanningProblem) -> Iterator[st
     """Yield the components with ranks to themselves though the framework lets others use them."""
     if not problem.job.capabilities.shares_accelerators:
         return
-    given = [part for part in problem.components if part.runs is not None and part.timed is None and part.name not in question.options]
-    names = [component.name for component in given if problem.kind(component) == ACCELERATOR and component.name not in problem.job.overlaps]
+    parts = [part for part in problem.components if part.runs is not None and part.timed is None and part.name not in question.options]
+    names = [component.name for component in parts if problem.kind(component) == ACCELERATOR and component.name not in problem.job.overlaps]
     if names:
         have, ranks_stay = ("has", "its ranks stay") if len(names) == 1 else ("have", "their ranks stay")
         yield f"{join_names(names)}: {ranks_stay}, no other component is put onto them, since {'it' if len(names) == 1 else 'they'} {have} no `seconds`"
@@ -46,63 +46,63 @@ def _list_left_alone(problem: Problem, question: PlanningProblem) -> Iterator[st
 
 def _list_unchained(question: PlanningProblem) -> Iterator[str]:
     """Yield the components that work at any time, as no chain names them."""
-    named = {task for edge in question.flow.edges for task in (edge.earlier, edge.later)}
-    unnamed = [task for task in range(len(question.tasks)) if task not in named]
-    if not unnamed or len(question.tasks) < 2:
+    chained = {task for edge in question.flow.edges for task in (edge.earlier, edge.later)}
+    unchained = [task for task in range(len(question.tasks)) if task not in chained]
+    if not unchained or len(question.tasks) < 2:
         return
-    whole = {name for name, tasks in question.tasks_of.items() if set(tasks) <= set(unnamed)}
+    whole = {name for name, tasks in question.tasks_of.items() if set(tasks) <= set(unchained)}
     names = dict.fromkeys(
-        unnamed_task.component if unnamed_task.component in whole else str(unnamed_task)
-        for unnamed_task in (question.tasks[task] for task in unnamed)
+        task_of_none.component if task_of_none.component in whole else str(task_of_none)
+        for task_of_none in (question.tasks[task] for task in unchained)
     )
-    why = "no chain of `workflow` names " + ("it" if len(names) == 1 else "them") if named else "no `workflow` says what works on what"
+    why = "no chain of `workflow` names " + ("it" if len(names) == 1 else "them") if chained else "no `workflow` says what works on what"
     yield f"{join_names(list(names))}: {'waits' if len(names) == 1 else 'wait'} for no component, since {why}"
 
 
 def bases(problem: Problem, question: PlanningProblem, design: Design) -> tuple[Basis, ...]:
     """Return the measurements behind the time of each task, in task order."""
-    found = []
+    rows = []
     for number, task in enumerate(question.tasks):
-        timed = problem[task.component].timed
-        if timed is not None:
-            found.append(_basis(problem, question, design, timed, number))
-    return tuple(found)
+        times = problem[task.component].timed
+        if times is not None:
+            rows.append(_basis(problem, question, design, times, number))
+    return tuple(rows)
 
 
-def _basis(problem: Problem, question: PlanningProblem, design: Design, timed: TimedComponent, number: int) -> Basis:
+def _basis(problem: Problem, question: PlanningProblem, design: Design, measurements: TimedComponent, number: int) -> Basis:
     task, option = question.tasks[number], design.options[question.tasks[number].component]
     on = question.kinds[option.kind] if option.kind != NO_KIND else None
     open_on = question.scope.on_models.get(task.component, ())
     at_once = open_on if len(open_on) > 1 else ()
-    times = times_on(timed, at_once)
-    model, alike = slowest(times, task.phase, option.amount, option.parallel)
+    times = times_on(measurements, at_once)
+    model, are_equal = slowest(times, task.phase, option.amount, option.parallel)
     model = model or (open_on[0] if open_on else timed_model(problem, problem[task.component], on))
-    timed = times.get(model, timed)
-    rows = rests_on(timed, task.phase, option.amount, option.parallel, model)
+    measurements = times.get(model, measurements)
+    rows = rests_on(measurements, task.phase, option.amount, option.parallel, model)
     counts = tuple(row.accelerators for row in rows)
     if counts == (option.amount,):
         kind, scaling = FORMULA if rows[0].assumed else MEASURED, rows[0].assumed
         if rows[0].bounds:
             kind = FITTED if scaling.startswith(FITTED) else ESTIMATED
     else:
-        follows = time_of(timed, task.phase, option.amount, option.parallel, model)
+        follows = time_of(measurements, task.phase, option.amount, option.parallel, model)
         kind = BEYOND if follows is not None and follows.extrapolated else BETWEEN
-        scaling = timed.scaling if len(rows) > 1 else LINEAR
+        scaling = measurements.scaling if len(rows) > 1 else LINEAR
 
     def is_as_long(parallel: Parallel) -> bool:
-        return rests_on(timed, task.phase, option.amount, parallel, model) == rows
+        return rests_on(measurements, task.phase, option.amount, parallel, model) == rows
 
     degrees = _without_effect(problem.job.choices.get(task.component, ()), option.parallel, is_as_long)
     bound = len(question.scope.confined.get(task.component, ())) == 1
-    chosen = task.component in question.of_one_kind or (on is not None and bool(on.models) and not bound)
-    models = chosen and not at_once and any(not row.model for row in rows)
+    is_choice = task.component in question.of_one_kind or (on is not None and bool(on.models) and not bound)
+    models = is_choice and not at_once and any(not row.model for row in rows)
     time = design.nanoseconds(question, number)
     as_written = task.component in problem.job.planning.own and option.parallel == problem.own_degrees(problem[task.component])
     on_model = model if at_once else ""
     rising = rows[0].nanoseconds < rows[-1].nanoseconds
     return Basis(
         task, option.amount, time, kind, counts, scaling, degrees, models, on_model, at_once,
-        as_written, alike, rising, _name_measurements(rows), rows[0].bounds if kind in (ESTIMATED, FITTED) else (),
+        as_written, are_equal, rising, _name_measurements(rows), rows[0].bounds if kind in (ESTIMATED, FITTED) else (),
     )  # fmt: skip
 
 
@@ -117,10 +117,10 @@ def _without_effect(choices: Sequence[Parallel], parallel: Parallel, is_as_long:
     return "degrees" if unsaid == differ and unsaid else join_names(unsaid)
 
 
-def _name_measurements(used: Sequence[Measured]) -> tuple[str, ...]:
+def _name_measurements(measurements: Sequence[Measured]) -> tuple[str, ...]:
     """Return the name of each measurement, such as ``tp 2``; () if all are alike."""
-    named = [(measurement.degrees or "any degrees", measurement.model or "any model") for measurement in used]
-    differing = [column for column in zip(*named) if len(set(column)) > 1]
+    names = [(measurement.degrees or "any degrees", measurement.model or "any model") for measurement in measurements]
+    differing = [column for column in zip(*names) if len(set(column)) > 1]
     return tuple(", ".join(words) for words in zip(*differing))
 
 
@@ -138,9 +138,9 @@ def _list_emptied(bill: BlockBill, capacity: int) -> Iterator[str]:
     gone = set[str]()
     for moment in bill.moments:
         if any(entry.state == WORKS for entry in moment.entries):
-            left = capacity - moment.mebibytes
+            remaining = capacity - moment.mebibytes
             away = [entry.component for entry in moment.entries if entry.state == KEPT and entry.origin == DECLARED and not entry.mebibytes]
-            large = {name for name in away if needs.get(name, 0) > left}
+            large = {name for name in away if needs.get(name, 0) > remaining}
             rest = {name for name in away if name not in large}
-            gone |= large | (rest if sum(needs.get(name, 0) for name in rest) > left else set())
+            gone |= large | (rest if sum(needs.get(name, 0) for name in rest) > remaining else set())
     return (name for name in bill.block.components if name in gone)

@@ -32,17 +32,17 @@ from .scope import keep_models
 from .traffic import Traffic
 
 
-def baseline_of_file(problem: Problem, planned: PlanningResult) -> Baseline | None:
+def baseline_of_file(problem: Problem, result: PlanningResult) -> Baseline | None:
     """Return the baseline by the ranks of the file; None without ranks."""
     if not problem.job.planning.own:
         return None
-    written, question = problem, planned.question
-    if planned.parts or question.scope.over_kinds:  # its degrees and models may be others than those of the plan
+    file_problem, question = problem, result.question
+    if result.parts or question.scope.over_kinds:  # its degrees and models may be others than those of the plan
         source = source_of(question)
-        unheeded = without_estimates(problem) if source is not None and not source.workload.heeds_estimates else None
-        written = as_written_degrees(unheeded or problem)
-        question = planning_problem(written)
-    return baseline_of(written, question, cost_model(planned.model))
+        without_limits = without_estimates(problem) if source is not None and not source.workload.heeds_estimates else None
+        file_problem = as_written_degrees(without_limits or problem)
+        question = planning_problem(file_problem)
+    return baseline_of(file_problem, question, cost_model(result.model))
 
 
 def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -> Baseline:
@@ -54,16 +54,16 @@ def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -
         design = design_of_ranks(problem, question, seats, model)
     except NoPrice as reason:
         return Baseline(None, problem, question, str(reason))
-    placed = Assignment({name: runs_of(problem, question, name) for name in seats})
-    held = all_held(problem, Assignment({**problem.build_given().runs, **placed.runs})) if question.given.shared else None
-    priced = cost_design(model, question, design, Traffic(problem).nanoseconds(_ranks(problem)), held)
-    refusals, unknown, known = _with_options(problem, question, design)
-    reasons = [*refusals, *problem.job.planning.own_faults, *_too_many(question, priced)]
-    asked_for, declared = as_declared(replace(_keep_demands(problem, known), barred=()), design)
+    assignment = Assignment({name: runs_of(problem, question, name) for name in seats})
+    holders = all_held(problem, Assignment({**problem.build_given().runs, **assignment.runs})) if question.given.shared else None
+    candidate = cost_design(model, question, design, Traffic(problem).nanoseconds(_ranks(problem)), holders)
+    refusals, unknown, with_all_options = _with_options(problem, question, design)
+    reasons = [*refusals, *problem.job.planning.own_faults, *_too_many(question, candidate)]
+    asked_for, declared = as_declared(replace(_keep_demands(problem, with_all_options), barred=()), design)
     faults = tuple(forbidden(asked_for, model, declared))  # estimates of memory forbid nothing
     broken = () if reasons else tuple(_broken(problem, question, design))
     return Baseline(
-        priced, problem, question, forbidden=(*reasons, *faults) or broken or tuple(unknown), unclear=bool(unknown) and not (reasons or faults or broken),
+        candidate, problem, question, forbidden=(*reasons, *faults) or broken or tuple(unknown), unclear=bool(unknown) and not (reasons or faults or broken),
         bases=bases(problem, question, design), over_estimates=tuple(list_overfilled(problem, question, design)),
     )  # fmt: skip
 
@@ -81,18 +81,18 @@ def _with_options(problem: Problem, question: PlanningProblem, design: Design) -
             refusals.append(reason)
         else:
             missing.append(no_option(name, option))
-    ways = tuple(  # pairs say of offered degrees alone what goes together
-        replace(way, paired=tuple(pair for pair in way.paired if foreign.isdisjoint((pair.component, pair.partner))))
-        for way in question.ways
+    arrangements = tuple(  # pairs say of offered degrees alone what goes together
+        replace(arrangement, paired=tuple(pair for pair in arrangement.paired if foreign.isdisjoint((pair.component, pair.partner))))
+        for arrangement in question.ways
     )
-    return refusals, missing, replace(question, options=options, ways=ways)
+    return refusals, missing, replace(question, options=options, ways=arrangements)
 
 
-def _too_many(question: PlanningProblem, priced: CostedDesign) -> Iterator[str]:
+def _too_many(question: PlanningProblem, candidate: CostedDesign) -> Iterator[str]:
     """Yield a sentence if more accelerators are held than the budget allows."""
     most = question.budget.accelerators
-    if most is not None and priced.accelerators(question) > most + question.given.held >= priced.design.all_accelerators(question):
-        yield f"{priced.accelerators(question)} accelerators are used, {most + question.given.held} may be"
+    if most is not None and candidate.accelerators(question) > most + question.given.held >= candidate.design.all_accelerators(question):
+        yield f"{candidate.accelerators(question)} accelerators are used, {most + question.given.held} may be"
 
 
 def _keep_demands(problem: Problem, question: PlanningProblem) -> PlanningProblem:
@@ -105,18 +105,18 @@ def _keep_demands(problem: Problem, question: PlanningProblem) -> PlanningProble
     if len(relations) == len(problem.job.relations):
         return question
     bare = replace(problem, job=replace(problem.job, relations=relations))
-    demanded = find_related(bare, [bare[name] for name in question.components])
-    same = {frozenset(pair) for pair in demanded.together}
-    together = frozenset(pair for pair in question.sharing.together if frozenset(pair) in same)
-    led = {name for relation in problem.job.relations if relation.proposed for name in relation.components if problem[name].timed is None}
+    demand = find_related(bare, [bare[name] for name in question.components])
+    same = {frozenset(pair) for pair in demand.together}
+    pairs = frozenset(pair for pair in question.sharing.together if frozenset(pair) in same)
+    names = {name for relation in problem.job.relations if relation.proposed for name in relation.components if problem[name].timed is None}
     return replace(
         question,
         sharing=replace(
             question.sharing,
-            together=together,
-            within=question.sharing.within & demanded.within,
-            inside=question.sharing.within - demanded.within,
-            alone=question.sharing.alone - led,
+            together=pairs,
+            within=question.sharing.within & demand.within,
+            inside=question.sharing.within - demand.within,
+            alone=question.sharing.alone - names,
         ),
     )
 
@@ -132,8 +132,8 @@ def _broken(problem: Problem, question: PlanningProblem, design: Design) -> Iter
 
 def _ranks(problem: Problem) -> Assignment:
     """Return the ranks in the file: those of open components, and given ones."""
-    own = problem.job.planning.own
-    return Assignment({part.name: ranks for part in problem.components if (ranks := own.get(part.name) or part.runs)})
+    file_runs = problem.job.planning.own
+    return Assignment({part.name: ranks for part in problem.components if (ranks := file_runs.get(part.name) or part.runs)})
 
 
 def open_component(component: Component) -> Component:
@@ -156,8 +156,8 @@ def _declare(option: Option) -> Option:
 def list_overfilled(problem: Problem, question: PlanningProblem, design: Design) -> Iterator[str]:
     """Yield the accelerators that the highs of estimates overfill."""
     for bill in bills(problem, question, design, _ranks(problem)):
-        declared = (sum(entry.mebibytes for entry in moment.entries if entry.origin == DECLARED) for moment in bill.moments)
-        if bill.tight and bill.capacity is not None and max(declared, default=0) <= bill.capacity:
+        declared_needs = (sum(entry.mebibytes for entry in moment.entries if entry.origin == DECLARED) for moment in bill.moments)
+        if bill.tight and bill.capacity is not None and max(declared_needs, default=0) <= bill.capacity:
             need = max(moment.demanded for moment in bill.moments)
             names = join_names(list(bill.block.components))
             yield f"{names} may need {write_estimate(need)} of an accelerator, and it has {write_memory(bill.capacity)}"
@@ -170,7 +170,7 @@ def allow_groups_over_nodes(problem: Problem, question: PlanningProblem) -> Plan
     wide = planning_problem(problem, over_nodes=True)
     options = {}
     for name, candidates in question.options.items():
-        known = {(option.kind, option.amount, option.parallel) for option in candidates}
-        more = (option for option in wide.options[name] if (option.kind, option.amount, option.parallel) not in known)
+        present = {(option.kind, option.amount, option.parallel) for option in candidates}
+        more = (option for option in wide.options[name] if (option.kind, option.amount, option.parallel) not in present)
         options[name] = (*candidates, *more)
     return replace(question, options=options, areas=wide.areas)

@@ -134,11 +134,11 @@ class BendersLoop:
         """
         self.number += 1
         first = self.searched.found[0]
-        for found in self.searched.found:
-            worse = self.best is not None and found.price > self.best.price
-            if found is not first and (worse or (not self.varies and found.price > first.price)):
+        for incumbent in self.searched.found:
+            worse = self.best is not None and incumbent.price > self.best.price
+            if incumbent is not first and (worse or (not self.varies and incumbent.price > first.price)):
                 break
-            if not self._place(found) and found is first and not self.session.cancelled:
+            if not self._place(incumbent) and incumbent is first and not self.session.cancelled:
                 break  # others like it can be better than what comes next
             if self.session.cancelled and self.best is not None:
                 break
@@ -149,22 +149,22 @@ class BendersLoop:
     def search(self) -> None:
         """Search the problem with all no-goods for its best designs."""
         self.question: PlanningProblem = planning_problem(self.problem, (*self.out, *self.done))
-        least = 0.0 if self.first else FIRST * self.limit
+        minimum = 0.0 if self.first else FIRST * self.limit
         self.listing = ASKED * sum(map(len, self.question.options.values()))
         self.spent += self.listing
-        left = max(self.limit - self.spent, least)
-        self.searched: Searched = search(self.question, self.model, left, ALTERNATIVES + 1, session=self.session, counting=self._tell)
+        remaining = max(self.limit - self.spent, minimum)
+        self.searched: Searched = search(self.question, self.model, remaining, ALTERNATIVES + 1, session=self.session, counting=self._tell)
         self.first = first = self.first or self.question
-        listed = (replace(result, design=as_listed(result.design, self.question, self.model, first)) for result in self.searched.found)
-        self.searched = replace(self.searched, found=tuple(listed))
+        incumbents = (replace(result, design=as_listed(result.design, self.question, self.model, first)) for result in self.searched.found)
+        self.searched = replace(self.searched, found=tuple(incumbents))
         self.spent += self.searched.spent
         self.least = max(self.least, self.searched.bound or 0)
         self.structures = max(self.structures, self.searched.structures)
 
     def _tell(self, now: Counting) -> None:
         """Report progress with the bound of earlier searches."""
-        held = 0 if now.by_time else self.question.given.held
-        self.counting(replace(now, bound=max(now.bound, self.least + held)))
+        fixed_count = 0 if now.by_time else self.question.given.held
+        self.counting(replace(now, bound=max(now.bound, self.least + fixed_count)))
 
     def attempt(self, design: Design, anywhere: bool = False) -> tuple[Answer, Placed | None]:
         """Place a design, `anywhere` it fits if its traffic takes no time.
@@ -174,58 +174,58 @@ class BendersLoop:
         """
         if self.session.cancelled and anywhere:
             return Answer(UNDECIDED, how="search"), None
-        asked = placing(self.problem, self.question, design)
-        answer = self.solve(drop_preferences(asked) if anywhere and not self.traffic.costs else self.traffic.weigh(asked))
+        target = placing(self.problem, self.question, design)
+        answer = self.solve(drop_preferences(target) if anywhere and not self.traffic.costs else self.traffic.weigh(target))
         if answer.plan is None:
             return answer, None
-        placed, most = self.as_placed(self.cost(design), answer, answer.plan), self.problem.workload.budget.nanoseconds
+        outcome, most = self.as_placed(self.cost(design), answer, answer.plan), self.problem.workload.budget.nanoseconds
         if why := self.refused(answer.plan, design):
-            return Answer(UNDECIDED, findings=tuple(map(refusal, why)), how=GIVEN), placed
-        takes, crossing = placed.priced.total, placed.priced.traffic
+            return Answer(UNDECIDED, findings=tuple(map(refusal, why)), how=GIVEN), outcome
+        takes, crossing = outcome.priced.total, outcome.priced.traffic
         if self.traffic.costs and most is not None and takes > most:
-            return replace(answer, verdict=IMPOSSIBLE, findings=(report_over_budget(takes, crossing, most),), how="search"), placed
-        return answer, placed
+            return replace(answer, verdict=IMPOSSIBLE, findings=(report_over_budget(takes, crossing, most),), how="search"), outcome
+        return answer, outcome
 
-    def _place(self, found: SearchResult) -> bool:
+    def _place(self, incumbent: SearchResult) -> bool:
         """Place a design; return True if it has a placement or may have one."""
-        answer, placed = self.attempt(found.design)
-        if placed is None or answer.verdict == UNDECIDED:
-            self.unwritable = self.unwritable or placed
-            self._is_out(found, answer)
+        answer, outcome = self.attempt(incumbent.design)
+        if outcome is None or answer.verdict == UNDECIDED:
+            self.unwritable = self.unwritable or outcome
+            self._is_out(incumbent, answer)
             return False
         # Another placement may have more of it on what others let it use.
-        priced = replace(placed.priced, held=None)
+        candidate = replace(outcome.priced, held=None)
         if self.traffic.costs and answer.plan is not None:  # over what is given it is not all weighed
-            priced = replace(priced, traffic=0 if self.problem.job.overlaps else self.traffic.least(answer.plan))
-        least = self.price(priced)
-        if self.traffic.costs or least < placed.price:
+            candidate = replace(candidate, traffic=0 if self.problem.job.overlaps else self.traffic.least(answer.plan))
+        lowest_price = self.price(candidate)
+        if self.traffic.costs or lowest_price < outcome.price:
             self.varies = True
-            self.done.append(this_alone(found.design))
-        if least < placed.price:
-            self.unsure.append(least)
+            self.done.append(this_alone(incumbent.design))
+        if lowest_price < outcome.price:
+            self.unsure.append(lowest_price)
         if answer.verdict == IMPOSSIBLE:
-            self.unplaceable.append(Unplaceable(placed.priced, answer.findings))
+            self.unplaceable.append(Unplaceable(outcome.priced, answer.findings))
             return True
-        self.placed.append(placed)
-        if self.best is None or placed.price < self.best.price or (placed.price == self.best.price and placed.is_better(self.best)):
-            self.best = placed
+        self.placed.append(outcome)
+        if self.best is None or outcome.price < self.best.price or (outcome.price == self.best.price and outcome.is_better(self.best)):
+            self.best = outcome
         return True
 
-    def _is_out(self, found: SearchResult, answer: Answer) -> None:
+    def _is_out(self, incumbent: SearchResult, answer: Answer) -> None:
         if self.best is not None and not self.varies:
             return  # it costs as much as the best, and was no more than another answer
-        self.bar(found, answer)
+        self.bar(incumbent, answer)
         if answer.verdict != IMPOSSIBLE or self.out[-1].segments is not None:
-            self.unsure.append(found.price)
+            self.unsure.append(incumbent.price)
 
-    def bar(self, found: SearchResult, answer: Answer) -> None:
+    def bar(self, incumbent: SearchResult, answer: Answer) -> None:
         """Learn the no-good of a design without a known placement."""
         if answer.verdict == IMPOSSIBLE and not self.session.cancelled:
-            out = find_no_good(self.problem, self.question, found.design, self._probe, self.probes)
+            out = find_no_good(self.problem, self.question, incumbent.design, self._probe, self.probes)
         else:
-            out = this_alone(found.design)
+            out = this_alone(incumbent.design)
         self.out.append(out)
-        self.unplaceable.append(Unplaceable(self.cost(found.design), answer.findings))
+        self.unplaceable.append(Unplaceable(self.cost(incumbent.design), answer.findings))
 
     def _probe(self, part: Problem) -> Answer:
         self.probes -= 1
@@ -235,17 +235,17 @@ class BendersLoop:
         """Return the design with the ns of its iteration, without traffic."""
         return cost_design(self.model, self.question, design)
 
-    def price(self, priced: CostedDesign) -> Price:
+    def price(self, candidate: CostedDesign) -> Price:
         """Return the price in the order of the aim, traffic included in the time."""
-        return self.question.by_aim(priced.total, priced.accelerators(self.question) - self.question.given.held)
+        return self.question.by_aim(candidate.total, candidate.accelerators(self.question) - self.question.given.held)
 
     def count_held(self, plan: Plan) -> int | None:
         """Return the accelerators held in a placement, unless the design decides it."""
         return all_held(self.problem, plan.assignment) if self.question.given.shared else None
 
-    def as_placed(self, priced: CostedDesign, answer: Answer, plan: Plan) -> Placed:
+    def as_placed(self, candidate: CostedDesign, answer: Answer, plan: Plan) -> Placed:
         """Return the design with its placement."""
-        with_traffic = replace(priced, traffic=self.traffic.nanoseconds(plan.assignment), held=self.count_held(plan))
+        with_traffic = replace(candidate, traffic=self.traffic.nanoseconds(plan.assignment), held=self.count_held(plan))
         return Placed(with_traffic, replace(answer, plan=self.traffic.restore(plan)), self.price(with_traffic))
 
 
@@ -263,17 +263,17 @@ class Placed:
         return effect(rival.answer, self.answer) == BETTER
 
 
-def is_where(plan: Plan, own: Mapping[str, Sequence[Run]]) -> bool:
+def is_where(plan: Plan, file_runs: Mapping[str, Sequence[Run]]) -> bool:
     """Return True if every component lies where the file has it."""
-    return all(list(seats(plan.assignment.of(name))) == list(seats(runs)) for name, runs in own.items())
+    return all(list(seats(plan.assignment.of(name))) == list(seats(runs)) for name, runs in file_runs.items())
 
 
 def trial(
     problem: Problem, solve: Solve, limit: float, session: Session,
-    refused: Refused, rounds: int, probes: int = ALL_PROBES,
+    refuse: Refused, rounds: int, probes: int = ALL_PROBES,
 ) -> BendersLoop:  # fmt: skip
     """Run the loop for at most `rounds`, with at most `probes`, without progress reports."""
-    run = BendersLoop(problem, solve, limit, session, silent, refused, number=ROUNDS - rounds, probes=probes)
+    run = BendersLoop(problem, solve, limit, session, silent, refuse, number=ROUNDS - rounds, probes=probes)
     while run.goes_on():
         run.place()
     return run
@@ -284,23 +284,23 @@ def fitting(problem: Problem, question: PlanningProblem, design: Design) -> Prob
     return drop_preferences(placing(problem, question, design))
 
 
-def drop_preferences(placed: Problem) -> Problem:
+def drop_preferences(problem: Problem) -> Problem:
     """Return the problem without preferences between placements."""
-    if placed.caps:
-        return placed
-    components = tuple(replace(component, traffic=0) for component in placed.components)
-    return replace(placed, job=replace(placed.job, components=components, links=()), previous=None)
+    if problem.caps:
+        return problem
+    components = tuple(replace(component, traffic=0) for component in problem.components)
+    return replace(problem, job=replace(problem.job, components=components, links=()), previous=None)
 
 
 def as_written(problem: Problem, question: PlanningProblem, design: Design) -> Problem:
     """Return the problem of a design whose components stay where the file has them."""
-    placed = placing(problem, question, design)
-    relations = tuple(relation for relation in placed.job.relations if not relation.proposed)
-    own, servers = problem.job.planning.own, problem.job.planning.own_servers
+    target = placing(problem, question, design)
+    relations = tuple(relation for relation in target.job.relations if not relation.proposed)
+    file_runs, servers = problem.job.planning.own, problem.job.planning.own_servers
     components = tuple(
-        replace(part, runs=own.get(part.name, part.runs), server=servers.get(part.name, part.server)) for part in placed.components
+        replace(part, runs=file_runs.get(part.name, part.runs), server=servers.get(part.name, part.server)) for part in target.components
     )
-    return with_ranks(replace(placed, job=replace(placed.job, relations=relations)), components)
+    return with_ranks(replace(target, job=replace(target.job, relations=relations)), components)
 
 
 def as_listed(design: Design, question: PlanningProblem, model: CostModel, first: PlanningProblem) -> Design:
@@ -313,9 +313,9 @@ def as_listed(design: Design, question: PlanningProblem, model: CostModel, first
         same = (chosen.kind, chosen.amount, chosen.nanoseconds)
         for option in [option for option in before if (option.kind, option.amount, option.nanoseconds) == same]:
             options = {**question.options, name: (*question.options[name], option)}
-            tried = replace(design, options={**design.options, name: option})
-            if not any(faults(replace(question, options=options), model, tried)):
-                question, design = replace(question, options=options), tried
+            variant = replace(design, options={**design.options, name: option})
+            if not any(faults(replace(question, options=options), model, variant)):
+                question, design = replace(question, options=options), variant
                 break
     return design
 
@@ -336,15 +336,15 @@ def find_no_good(problem: Problem, question: PlanningProblem, design: Design, so
     traffic, and without memory on uniform kinds: what is infeasible for them is so for every design
     with them. Then the counts are relaxed to "or more".
     """
-    left = min(probes, PROBES)
+    probes_left = min(probes, PROBES)
     every = {name: design.options[name].amount for name in question.components}
-    placed = replace(placing(problem, question, design), explained=False)
+    target = replace(placing(problem, question, design), explained=False)
 
     def is_impossible(amounts: Mapping[str, int], or_more: bool = False) -> bool:
         """Return True if these components are proved infeasible with these counts."""
-        nonlocal left
-        left -= 1
-        return left >= 0 and solve(_part(placed, question, design, amounts, or_more)).verdict == IMPOSSIBLE
+        nonlocal probes_left
+        probes_left -= 1
+        return probes_left >= 0 and solve(_part(target, question, design, amounts, or_more)).verdict == IMPOSSIBLE
 
     if not is_impossible(every):
         return replace(this_alone(design), segments=design.segments)
@@ -363,13 +363,13 @@ def find_no_good(problem: Problem, question: PlanningProblem, design: Design, so
     return _build_no_good(design, names, {} if is_open or not is_impossible(names, or_more=True) else names)
 
 
-def _part(placed: Problem, question: PlanningProblem, design: Design, amounts: Mapping[str, int], or_more: bool) -> Problem:
+def _part(problem: Problem, question: PlanningProblem, design: Design, amounts: Mapping[str, int], or_more: bool) -> Problem:
     """Return the placement of these components alone, reduced to what decides their possible places."""
     left_out = set(question.components).difference(amounts)
-    placed = restrict(placed, {component.name for component in placed.components} - left_out)
+    problem = restrict(problem, {component.name for component in problem.components} - left_out)
     is_uniform, components = not any(kind.mixed for kind in question.kinds), list[Component]()
-    for component in placed.components:
-        component = replace(component, host_memory=0, traffic=component.traffic if placed.caps else 0)
+    for component in problem.components:
+        component = replace(component, host_memory=0, traffic=component.traffic if problem.caps else 0)
         if is_uniform:
             component = replace(component, memory=0, offloaded=0, phases=(), on_sizes=())
         if component.name in amounts and component.runs is None:
@@ -377,14 +377,14 @@ def _part(placed: Problem, question: PlanningProblem, design: Design, amounts: M
             most = option.amount if option.kind == NO_KIND else UNBOUNDED if or_more else amount
             component = replace(component, counts=(), least=amount, most=most)
         components.append(component)
-    job = replace(placed.job, components=tuple(components), shares=())
-    return replace(placed, job=job) if placed.caps else replace(placed, job=replace(job, links=()), previous=None)
+    job = replace(problem.job, components=tuple(components), shares=())
+    return replace(problem, job=job) if problem.caps else replace(problem, job=replace(job, links=()), previous=None)
 
 
-def _build_no_good(design: Design, names: Iterable[str], least: Mapping[str, int]) -> RefusedCount:
-    """Return a no-good for counts from `least` on; exact counts for other components."""
+def _build_no_good(design: Design, names: Iterable[str], minima: Mapping[str, int]) -> RefusedCount:
+    """Return a no-good for counts from `minima` on; exact counts for other components."""
     uses = {}
     for name in names:
         option = design.options[name]
-        uses[name] = Use(option.kind, least.get(name, option.amount), option.parallel, name in least)
+        uses[name] = Use(option.kind, minima.get(name, option.amount), option.parallel, name in minima)
     return RefusedCount(uses, list_nested(design, frozenset(uses)))

@@ -41,8 +41,8 @@ def bill_of(
     idle = design.not_started(question.idle)
 
     def moment(part: int | None, turn: Turn) -> SegmentMemory:
-        started = (name for name in block.components if name not in idle)
-        entries = tuple(_entry(problem, question, design, name, turn, capacity, idle) for name in started)
+        running_names = (name for name in block.components if name not in idle)
+        entries = tuple(_entry(problem, question, design, name, turn, capacity, idle) for name in running_names)
         return SegmentMemory(part, entries, turn[0] if part is None else "")
 
     moments, open_ = [], _list_untimed(problem, question, block)
@@ -51,21 +51,21 @@ def bill_of(
         moments.append(
             max(turn_bills, key=lambda turn_bill: turn_bill.demanded)
         )  # where components take turns in a part, the worst of these
-    timed = {phase for task in range(len(question.tasks)) for phase in _phases(question, task)}
-    moments += [moment(None, (phase, "")) for phase in open_ if phase not in timed]
+    timed_phases = {phase for task in range(len(question.tasks)) for phase in _phases(question, task)}
+    moments += [moment(None, (phase, "")) for phase in open_ if phase not in timed_phases]
     return BlockBill(block, capacity, tuple(moments), models)
 
 
 def _turns(question: PlanningProblem, design: Design, block: Block, part: int, open_: list[str]) -> list[Turn]:
     """Return the turns of a block in a segment; an idle turn if all wait."""
     running = [task for task, segment in enumerate(design.segments) if segment == part]
-    found: dict[Turn, None] = {}
+    turns: dict[Turn, None] = {}
     for task in running:
         if (name := question.tasks[task].component) in block.components:
-            found.update(dict.fromkeys([(phase, "") for phase in _phases(question, task)] or [("", name)]))
+            turns.update(dict.fromkeys([(phase, "") for phase in _phases(question, task)] or [("", name)]))
     phases = {phase for task in running for phase in _phases(question, task)}
-    found.update(((phase, ""), None) for phase in open_ if phase in phases)
-    return list(found) or [("", "")]
+    turns.update(((phase, ""), None) for phase in open_ if phase in phases)
+    return list(turns) or [("", "")]
 
 
 def _phases(question: PlanningProblem, task: int) -> tuple[str, ...]:
@@ -76,11 +76,11 @@ def _phases(question: PlanningProblem, task: int) -> tuple[str, ...]:
 
 def _list_untimed(problem: Problem, question: PlanningProblem, block: Block) -> list[str]:
     """Return the phases of a block's components without a known time."""
-    found: dict[str, None] = {}
+    phases: dict[str, None] = {}
     for name in block.components:
-        timed = {phase for task in question.tasks_of.get(name, ()) for phase in _phases(question, task)}
-        found.update((phase, None) for phase in problem[name].phases if phase not in timed)
-    return list(found)
+        timed_phases = {phase for task in question.tasks_of.get(name, ()) for phase in _phases(question, task)}
+        phases.update((phase, None) for phase in problem[name].phases if phase not in timed_phases)
+    return list(phases)
 
 
 def _entry(
@@ -94,21 +94,21 @@ def _entry(
         return ComponentMemory(name, amount, state, DECLARED)
     option = design.options.get(name)
     parallel, amount = (option.parallel, option.amount) if option else (component.parallel, problem.build_given().amount(name))
-    estimated = estimate(problem, component, parallel, amount, capacity)
-    if estimated is None:
+    memory_estimate = estimate(problem, component, parallel, amount, capacity)
+    if memory_estimate is None:
         return ComponentMemory(name, 0, state, SILENT)
     if state == KEPT:
-        return ComponentMemory(name, estimated.kept, state, ESTIMATED, estimated.kept_terms, estimated.kept_high)
-    return ComponentMemory(name, estimated.mebibytes, state, ESTIMATED, estimated.terms, estimated.high)
+        return ComponentMemory(name, memory_estimate.kept, state, ESTIMATED, memory_estimate.kept_terms, memory_estimate.kept_high)
+    return ComponentMemory(name, memory_estimate.mebibytes, state, ESTIMATED, memory_estimate.terms, memory_estimate.high)
 
 
-def _state(component: Component, turn: Turn, timed: bool) -> str:
+def _state(component: Component, turn: Turn, has_time: bool) -> str:
     """Return the state of a component in a turn."""
     if _is_in(component, turn):
         return WORKS
     # With an estimate it is known what stays, of a component that works in some part.
-    estimated = timed and component.estimate and not (component.memory or component.offloaded)
-    return KEPT if component.phases or estimated else RESIDENT
+    has_estimate = has_time and component.estimate and not (component.memory or component.offloaded)
+    return KEPT if component.phases or has_estimate else RESIDENT
 
 
 def _is_in(component: Component, turn: Turn) -> bool:
@@ -124,25 +124,25 @@ class GivenMemory:
     models: dict[str, None] = field(default_factory=dict)
 
 
-def bills(problem: Problem, question: PlanningProblem, design: Design, placed: Assignment | None = None) -> tuple[BlockBill, ...]:
+def bills(problem: Problem, question: PlanningProblem, design: Design, assignment: Assignment | None = None) -> tuple[BlockBill, ...]:
     """Return the memory bill of every set of components on common accelerators.
 
-    Over planned components and on mixed kinds only `placed` tells these.
+    Over planned components and on mixed kinds only `assignment` tells these.
     """
-    if placed is not None and any(kind.mixed for kind in question.kinds):
-        return _of_sets(problem, question, design, placed, _holding(problem, question))
-    over = _bill_placement(problem, question, design, placed) if placed is not None and problem.job.overlaps else ()
+    if assignment is not None and any(kind.mixed for kind in question.kinds):
+        return _of_sets(problem, question, design, assignment, _holding(problem, question))
+    over = _bill_placement(problem, question, design, assignment) if assignment is not None and problem.job.overlaps else ()
     return over or (*bill(problem, question, design), *bills_of_unplanned(problem, question, design))
 
 
 def _of_sets(
-    problem: Problem, question: PlanningProblem, design: Design, placed: Assignment, components: Sequence[Component]
+    problem: Problem, question: PlanningProblem, design: Design, assignment: Assignment, components: Sequence[Component]
 ) -> tuple[BlockBill, ...]:
     """Return the bills of sets of components as placed, for each size of accelerators."""
     kinds = {frozenset(block.components): block.kind for block in design.blocks}
-    sets = _sets(problem, placed, components).items()
-    blocks = ((Block(kinds.get(frozenset(names), NO_KIND), held.count, names), capacity, held) for (names, capacity), held in sets)
-    return tuple(bill_of(problem, question, design, block, capacity, tuple(held.models)) for block, capacity, held in blocks)
+    sets = _sets(problem, assignment, components).items()
+    blocks = ((Block(kinds.get(frozenset(names), NO_KIND), memory.count, names), capacity, memory) for (names, capacity), memory in sets)
+    return tuple(bill_of(problem, question, design, block, capacity, tuple(memory.models)) for block, capacity, memory in blocks)
 
 
 def _holding(problem: Problem, question: PlanningProblem) -> list[Component]:
@@ -150,15 +150,15 @@ def _holding(problem: Problem, question: PlanningProblem) -> list[Component]:
     return [part for part in problem.components if part.name in question.options or part.runs is not None]
 
 
-def _bill_placement(problem: Problem, question: PlanningProblem, design: Design, placed: Assignment) -> tuple[BlockBill, ...]:
+def _bill_placement(problem: Problem, question: PlanningProblem, design: Design, assignment: Assignment) -> tuple[BlockBill, ...]:
     """Return the bills of a placement; empty unless unplanned components lie over planned ones."""
     blocks = {frozenset(block.components): block for block in design.blocks}
     rows: list[tuple[Block, int | None, tuple[str, ...]]] = []
-    for (names, capacity), held in _sets(problem, placed, _holding(problem, question)).items():
+    for (names, capacity), memory in _sets(problem, assignment, _holding(problem, question)).items():
         block = blocks.get(frozenset(name for name in names if name in question.options))
         kind = block.kind if block is not None else NO_KIND
-        known = (capacity, tuple(held.models)) if block is None else (question.kinds[kind].memory, ())
-        rows.append((Block(kind, held.count, names), *known))
+        size_and_models = (capacity, tuple(memory.models)) if block is None else (question.kinds[kind].memory, ())
+        rows.append((Block(kind, memory.count, names), *size_and_models))
     if all(block.kind == NO_KIND or frozenset(block.components) in blocks for block, *_ in rows):
         return ()
     return tuple(bill_of(problem, question, design, *row) for row in rows)
@@ -170,14 +170,14 @@ def bills_of_unplanned(problem: Problem, question: PlanningProblem, design: Desi
     return _of_sets(problem, question, design, problem.build_given(), components)
 
 
-def _sets(problem: Problem, placed: Assignment, components: Sequence[Component]) -> dict[Set, GivenMemory]:
+def _sets(problem: Problem, assignment: Assignment, components: Sequence[Component]) -> dict[Set, GivenMemory]:
     """Return set of components -> accelerators held together."""
     sets: dict[Set, GivenMemory] = {}
-    for nodes, node, held in stretches(problem, placed, components):
-        shares = [(mask, component.name) for component in components if (mask := held.get((component.name, ACCELERATOR), 0))]
+    for nodes, node, masks in stretches(problem, assignment, components):
+        shares = [(mask, component.name) for component in components if (mask := masks.get((component.name, ACCELERATOR), 0))]
         for piece in pieces([mask for mask, _ in shares]):
-            alike = (tuple(name for mask, name in shares if mask & piece), node.accelerator_memory)
-            entry = sets.setdefault(alike, GivenMemory())
+            key = (tuple(name for mask, name in shares if mask & piece), node.accelerator_memory)
+            entry = sets.setdefault(key, GivenMemory())
             entry.count += piece.bit_count() * len(nodes)
             entry.models.update({node.accelerator_model: None} if node.accelerator_model else {})
     return sets
@@ -232,12 +232,12 @@ def _first(problem: Problem) -> str:
     return next(component.name for component in problem.components if component.estimate)
 
 
-def _counts(priced: CostedDesign) -> str:
+def _counts(candidate: CostedDesign) -> str:
     """Format counts, as in `rollout on 8 and actor on 8 (tp 2)`."""
-    options = priced.design.options.items()
+    options = candidate.design.options.items()
     parts = [f"{name} on {option.amount}" + (f" ({option.parallel})" if option.parallel.replica > 1 else "") for name, option in options]
     return join_names(parts)
 
 
-def _seconds(priced: CostedDesign) -> str:
-    return figure(priced.total / SECOND, 6)
+def _seconds(candidate: CostedDesign) -> str:
+    return figure(candidate.total / SECOND, 6)

@@ -49,19 +49,19 @@ class AcceleratorCapacity:
     def find_allowed(self, problem: Problem, component: Component, kind: int) -> frozenset[int]:
         """Return the nodes of a kind open to a component; its own with given ranks."""
         if component.runs is not None:
-            there = frozenset(node for node, _ in problem.build_given().masks(component.name))
+            nodes = frozenset(node for node, _ in problem.build_given().masks(component.name))
         else:
-            there = frozenset(problem.cluster.members(component.node_groups)) - frozenset(component.excluded)
+            nodes = frozenset(problem.cluster.members(component.node_groups)) - frozenset(component.excluded)
         if self.kinds[kind].mixed:
-            return there & self._nodes_for(problem, component, kind)
+            return nodes & self._nodes_for(problem, component, kind)
         if component.accelerator_model not in ("", self.kinds[kind].model):
             return frozenset()
-        return there & frozenset(node.rank for node in self.nodes[kind])
+        return nodes & frozenset(node.rank for node in self.nodes[kind])
 
     def _nodes_for(self, problem: Problem, component: Component, kind: int) -> frozenset[int]:
         """Return the nodes with the model and the memory for a component alone."""
         model, need = model_of(problem, component), max(component.memory, component.offloaded)
-        if any(component.name in way.without for way in problem.job.planning.ways):
+        if any(component.name in arrangement.without for arrangement in problem.job.planning.ways):
             need = 0  # where it is not started it needs none
         if component.runs is not None:
             return frozenset(node.rank for node in self.nodes[kind])
@@ -71,18 +71,18 @@ class AcceleratorCapacity:
 
     def places(self, problem: Problem, component: Component, kind: int) -> frozenset[Place]:
         """Return the places on these nodes open to a component."""
-        nodes, kept = self.find_allowed(problem, component, kind), self.kept_off.get(component.name, {})
-        masks = ((rank, self.overlaid.get(rank, 0) & ~kept.get(rank, 0)) for rank in nodes)
+        nodes, excluded_masks = self.find_allowed(problem, component, kind), self.kept_off.get(component.name, {})
+        masks = ((rank, self.overlaid.get(rank, 0) & ~excluded_masks.get(rank, 0)) for rank in nodes)
         return nodes | {(rank, index) for rank, mask in masks for index in range(mask.bit_length()) if mask >> index & 1}
 
     def most(self, problem: Problem, component: Component, kind: int) -> int:
         """Return the largest count on a kind, in whole groups or a range."""
         places, size = self.places(problem, component, kind), self.group(problem, component)
         most = self.count_in_groups(places, size)
-        searched = component.runs is None and problem.job.planning.laying is None
-        if searched and component.least <= (kept := min(self._largest_together(problem, component, places, size), default=most)):
-            most = min(most, kept)  # where nothing is left, a placement says why
-        return min(most, self._longest(problem, component, kind)) if component.contiguous and searched and most else most
+        is_searched = component.runs is None and problem.job.planning.laying is None
+        if is_searched and component.least <= (largest := min(self._largest_together(problem, component, places, size), default=most)):
+            most = min(most, largest)  # where nothing is left, a placement says why
+        return min(most, self._longest(problem, component, kind)) if component.contiguous and is_searched and most else most
 
     def _largest_together(self, problem: Problem, component: Component, places: Iterable[Place], size: int) -> Iterator[int]:
         """Yield the largest count for every demand to keep the component together."""
@@ -114,11 +114,11 @@ class AcceleratorCapacity:
 
     def _longest(self, problem: Problem, component: Component, kind: int) -> int:
         """Return the longest range of accelerators open to a component."""
-        nodes, kept = self.find_allowed(problem, component, kind), self.kept_off.get(component.name, {})
+        nodes, excluded_masks = self.find_allowed(problem, component, kind), self.kept_off.get(component.name, {})
         longest = current = 0
         for stretch in problem.cluster.numbering(component.node_groups).stretches:
             rank = stretch.node_rank
-            mask = self.masks.get(rank, 0) & ~kept.get(rank, 0) if rank in nodes else 0
+            mask = self.masks.get(rank, 0) & ~excluded_masks.get(rank, 0) if rank in nodes else 0
             for index in range(stretch.count):
                 current = current + 1 if mask >> index & 1 else 0
                 longest = max(longest, current)
@@ -133,67 +133,69 @@ class AcceleratorCapacity:
         return sum(count // size * size for count in free.values())
 
 
-def free_capacity(problem: Problem, given: Sequence[Component], over_nodes: bool = False) -> AcceleratorCapacity:
-    """Return the kinds, without accelerators held exclusively by `given` components."""
-    held = _mask_held(problem, [component for component in given if component.name not in problem.job.overlaps])
-    free = {node.rank: node.free(ACCELERATOR) & ~held.get(node.rank, 0) for node in problem.cluster.nodes}
+def free_capacity(problem: Problem, holders: Sequence[Component], over_nodes: bool = False) -> AcceleratorCapacity:
+    """Return the kinds, without accelerators held exclusively by `holders` components."""
+    masks = _mask_held(problem, [component for component in holders if component.name not in problem.job.overlaps])
+    free = {node.rank: node.free(ACCELERATOR) & ~masks.get(node.rank, 0) for node in problem.cluster.nodes}
     counts = {rank: mask.bit_count() for rank, mask in free.items()}
     kinds = kinds_of(problem, counts)
-    over = [component for component in given if component.name in problem.job.overlaps]
+    over = [component for component in holders if component.name in problem.job.overlaps]
     overlaid = {rank: mask & free[rank] for rank, mask in _mask_held(problem, over).items() if mask & free[rank]}
     kept_off = {}
     for component in problem.hinted if overlaid else ():
         strange = [sharer for sharer in over if component.name not in problem.job.overlaps[sharer.name]]
-        if kept := {rank: mask & free[rank] for rank, mask in _mask_held(problem, strange).items() if mask & free[rank]}:
-            kept_off[component.name] = kept
+        if excluded_masks := {rank: mask & free[rank] for rank, mask in _mask_held(problem, strange).items() if mask & free[rank]}:
+            kept_off[component.name] = excluded_masks
     return AcceleratorCapacity(
         tuple(kind for kind, _ in kinds), tuple(nodes for _, nodes in kinds), counts, overlaid, kept_off, free, over_nodes
     )
 
 
-def exclusively_held(problem: Problem, given: Sequence[Component]) -> int:
+def exclusively_held(problem: Problem, holders: Sequence[Component]) -> int:
     """Return the number of accelerators held exclusively by given components."""
-    return sum(mask.bit_count() for mask in _mask_held(problem, [part for part in given if part.name not in problem.job.overlaps]).values())
+    return sum(
+        mask.bit_count() for mask in _mask_held(problem, [part for part in holders if part.name not in problem.job.overlaps]).values()
+    )
 
 
-def _mask_held(problem: Problem, given: Sequence[Component]) -> dict[int, int]:
+def _mask_held(problem: Problem, holders: Sequence[Component]) -> dict[int, int]:
     """Return node rank -> bit mask of accelerators held by these components."""
-    held: dict[int, int] = {}
-    for component in given:
+    masks: dict[int, int] = {}
+    for component in holders:
         if problem.kind(component) == ACCELERATOR:
             for (rank, _), mask in problem.build_given().masks(component.name).items():
-                held[rank] = held.get(rank, 0) | mask
-    return held
+                masks[rank] = masks.get(rank, 0) | mask
+    return masks
 
 
 def areas(
     problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], room: AcceleratorCapacity
 ) -> tuple[Area, ...]:
     """Return node sets with a capacity below that of their kind."""
-    limited: list[Area] = []
+    areas_found: list[Area] = []
     for kind, node_kind in enumerate(room.kinds):
-        allowed = {
+        places_of_part = {
             part.name: room.places(problem, part, kind) for part in parts if any(option.kind == kind for option in options[part.name])
         }
-        sizes = sorted({option.group for name in allowed for option in options[name] if option.kind == kind})
-        for nodes in _unions(dict.fromkeys(allowed.values())):
-            inside = frozenset(name for name, where in allowed.items() if where <= nodes)
+        sizes = sorted({option.group for name in places_of_part for option in options[name] if option.kind == kind})
+        for nodes in _unions(dict.fromkeys(places_of_part.values())):
+            members = frozenset(name for name, where in places_of_part.items() if where <= nodes)
             whole = room.count_in_groups(nodes, 1)
             rooms = {1: whole} if whole < node_kind.accelerators else {}
             rooms.update((size, most) for size in sizes if (most := room.count_in_groups(nodes, size)) < whole)
             if rooms:
-                limited.append(Area(kind, inside, rooms))
-    return tuple(limited)
+                areas_found.append(Area(kind, members, rooms))
+    return tuple(areas_found)
 
 
 def _unions(sets: Iterable[frozenset[Place]]) -> Iterator[frozenset[Place]]:
     """Yield the sets and their unions, each once, up to a maximum number."""
-    known: dict[frozenset[Place], None] = dict.fromkeys(places for places in sets if places)
-    for first in list(known):
-        for second in list(known):
-            if len(known) < MOST_AREAS:
-                known.setdefault(first | second)
-    yield from known
+    unions: dict[frozenset[Place], None] = dict.fromkeys(places for places in sets if places)
+    for first in list(unions):
+        for second in list(unions):
+            if len(unions) < MOST_AREAS:
+                unions.setdefault(first | second)
+    yield from unions
 
 
 def kinds_of(problem: Problem, counts: Mapping[int, int]) -> list[KindNodes]:

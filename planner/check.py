@@ -84,17 +84,17 @@ def no_option(name: str, option: Option | None) -> str:
 
 def _kinds(question: PlanningProblem, design: Design) -> Iterator[str]:
     for index, kind in enumerate(question.kinds):
-        used = sum(block.accelerators for block in design.blocks if block.kind == index)
-        if used > kind.accelerators:
-            yield f"{used} {kind.model or 'accelerators'} are used, there are {kind.accelerators}"
+        count = sum(block.accelerators for block in design.blocks if block.kind == index)
+        if count > kind.accelerators:
+            yield f"{count} {kind.model or 'accelerators'} are used, there are {kind.accelerators}"
     for block in design.blocks:
         if block.accelerators < 1 or not block.components:
             yield "a block is empty"
             continue
-        limit, needed = question.kinds[block.kind].memory, memory(question, design, block)
-        if limit is not None and needed > limit:
-            started = [name for name in block.components if name not in question.idle.among(block.components)]
-            yield f"{_needs(design, started, needed)}, and it has {write_memory(limit)}"
+        limit, need = question.kinds[block.kind].memory, memory(question, design, block)
+        if limit is not None and need > limit:
+            running_names = [name for name in block.components if name not in question.idle.among(block.components)]
+            yield f"{_needs(design, running_names, need)}, and it has {write_memory(limit)}"
     if len({block.components for block in design.blocks}) < len(design.blocks):
         yield "two blocks have the same components"
 
@@ -120,19 +120,19 @@ def _relations(question: PlanningProblem, design: Design) -> Iterator[str]:
             yield f"`{first}` is not within `{second}`"
     if question.sharing.only_within:
         yield from _find_not_demanded(question, uses)
-    if question.ways and not any(_is_arranged(way, uses) for way in question.ways):
-        names = [f"`{way.name}`" for way in question.ways]
+    if question.ways and not any(_is_arranged(arrangement, uses) for arrangement in question.ways):
+        names = [f"`{arrangement.name}`" for arrangement in question.ways]
         yield (
             f"it is not {names[0]}, the only arrangement that is looked at"
             if len(names) == 1
             else f"it is none of the arrangements {', '.join(names)}"
         )
-    related = {frozenset(pair) for pair in (*question.sharing.together, *question.sharing.within, *question.sharing.inside)}
+    pairs = {frozenset(pair) for pair in (*question.sharing.together, *question.sharing.within, *question.sharing.inside)}
     for first, second in combinations(question.components, 2):
         if (
             uses[first] & uses[second]
             and not question.sharing.alone.isdisjoint((first, second))
-            and frozenset((first, second)) not in related
+            and frozenset((first, second)) not in pairs
         ):
             yield f"`{first}` and `{second}` share accelerators, and nothing says that they may"
 
@@ -144,22 +144,22 @@ def _find_not_demanded(question: PlanningProblem, uses: Mapping[str, set[int]]) 
     for inner, outer in permutations(question.components, 2):
         if not uses[inner] < uses[outer] or not uses[inner]:
             continue
-        reached = [uses[inner]]
-        for blocks in reached:
-            reached += [uses[larger] for smaller, larger in may if uses[smaller] == blocks and uses[larger] not in reached]
-        if uses[outer] not in reached:
+        reach = [uses[inner]]
+        for blocks in reach:
+            reach += [uses[larger] for smaller, larger in may if uses[smaller] == blocks and uses[larger] not in reach]
+        if uses[outer] not in reach:
             yield f"`{inner}` uses only some of the accelerators of `{outer}`, {why}"
 
 
-def _is_arranged(way: FrameworkArrangement, uses: Mapping[str, set[int]]) -> bool:
+def _is_arranged(arrangement: FrameworkArrangement, uses: Mapping[str, set[int]]) -> bool:
     """Return True if the components use blocks as the arrangement demands."""
-    apart = all(uses[first].isdisjoint(uses[second]) for first, second in way.apart)
-    return apart and all(uses[first] == uses[second] for first, second in way.together)
+    are_apart = all(uses[first].isdisjoint(uses[second]) for first, second in arrangement.apart)
+    return are_apart and all(uses[first] == uses[second] for first, second in arrangement.together)
 
 
 def _segments(question: PlanningProblem, model: CostModel, design: Design) -> Iterator[str]:
-    segments, used = design.segments, set(design.segments)
-    if len(segments) != len(question.tasks) or (used != set(range(len(used))) and not model.by_phase):
+    segments, numbers_used = design.segments, set(design.segments)
+    if len(segments) != len(question.tasks) or (numbers_used != set(range(len(numbers_used))) and not model.by_phase):
         yield "the segments are not numbered 0, 1, ... of every task"
         return
     for edge in question.flow.edges:
@@ -198,51 +198,51 @@ def find_broken_limits(question: PlanningProblem, design: Design) -> Iterator[st
         if uses[first] & uses[second] and has * met.processes % met.amount:
             size = met.amount // met.processes
             yield f"`{first}` shares accelerators with `{second}`, but {has} are no whole groups for processes of {size}"
-    for multiple in dict.fromkeys(constraint for way in question.ways for constraint in way.multiples):
-        amount, beside = design.options[multiple.component].amount, design.options[multiple.partner].amount
+    for multiple in dict.fromkeys(constraint for arrangement in question.ways for constraint in arrangement.multiples):
+        amount, partner_amount = design.options[multiple.component].amount, design.options[multiple.partner].amount
         if any(degrees not in (None, design.options[name].parallel) for name, degrees in multiple.meant):
             continue
-        if not multiple.holds(amount, beside):
+        if not multiple.holds(amount, partner_amount):
             step = f"a multiple of {multiple.step}, and " if multiple.step > 1 else ""
-            yield f"`{multiple.component}` has {amount} accelerators beside {beside} of `{multiple.partner}`: it may have {step}at most {beside} or a multiple of {beside}"
+            yield f"`{multiple.component}` has {amount} accelerators beside {partner_amount} of `{multiple.partner}`: it may have {step}at most {partner_amount} or a multiple of {partner_amount}"
     for names in question.sharing.filling:
-        used = sum(block.accelerators for block in design.blocks if not names.isdisjoint(block.components))
-        if used != sum(kind.accelerators for kind in question.kinds):
+        count = sum(block.accelerators for block in design.blocks if not names.isdisjoint(block.components))
+        if count != sum(kind.accelerators for kind in question.kinds):
             yield f"{', '.join(sorted(names))} leave accelerators over"
     if any(bars(no_good, design) for no_good in question.barred):
         yield "it is excluded"
-    if (way := design.way(question)) is not None:
-        yield from _find_deviations(question, design, way)
+    if (arrangement := design.way(question)) is not None:
+        yield from _find_deviations(question, design, arrangement)
 
 
-def _find_deviations(question: PlanningProblem, design: Design, way: FrameworkArrangement) -> Iterator[str]:
+def _find_deviations(question: PlanningProblem, design: Design, deviating: FrameworkArrangement) -> Iterator[str]:
     """Yield deviations from the framework arrangement of the components."""
-    for name, least in way.least.items():
-        if name in design.options and design.options[name].amount < least:
-            yield f"`{name}` has {design.options[name].amount}, fewer than the {least} that it needs where the job is {way.name}"
-    for pair in way.paired:
+    for name, minimum in deviating.least.items():
+        if name in design.options and design.options[name].amount < minimum:
+            yield f"`{name}` has {design.options[name].amount}, fewer than the {minimum} that it needs where the job is {deviating.name}"
+    for pair in deviating.paired:
         if {pair.component, pair.partner} <= design.options.keys():
-            degrees, beside = (design.options[name].parallel for name in (pair.component, pair.partner))
-            if pair.of(degrees, beside) is None:
-                yield f"`{pair.component}` has {degrees} beside {beside} of `{pair.partner}`, which do not go together where the job is {way.name}"
-    for name, shape in way.shapes.items():
-        known = name in design.options and all(name in arrangement.shapes for arrangement in question.ways)
-        if known and design.options[name].parallel != shape.parallel:
-            yield f"`{name}` has {design.options[name].parallel}, and {shape.parallel} where the job is {way.name}"
+            degrees, partner_degrees = (design.options[name].parallel for name in (pair.component, pair.partner))
+            if pair.of(degrees, partner_degrees) is None:
+                yield f"`{pair.component}` has {degrees} beside {partner_degrees} of `{pair.partner}`, which do not go together where the job is {deviating.name}"
+    for name, shape in deviating.shapes.items():
+        is_common = name in design.options and all(name in arrangement.shapes for arrangement in question.ways)
+        if is_common and design.options[name].parallel != shape.parallel:
+            yield f"`{name}` has {design.options[name].parallel}, and {shape.parallel} where the job is {deviating.name}"
 
 
 def _check_area(design: Design, uses: dict[str, frozenset[int]], area: Area) -> Iterator[str]:
     """Yield blocks of an area not in whole groups of all components."""
-    outermost = {touched for touched in uses.values() if touched and not any(touched < wider for wider in uses.values())}
+    outermost = {extent for extent in uses.values() if extent and not any(extent < wider for wider in uses.values())}
     for size, most in area.rooms.items():
-        used = 0
+        count = 0
         for blocks in outermost:
-            members = [name for name, touched in uses.items() if touched == blocks]
+            members = [name for name, extent in uses.items() if extent == blocks]
             groups = lcm(*(design.options[name].group for name in members))
             if groups % size == 0 and not area.components.isdisjoint(members):
-                used += sum(design.blocks[index].accelerators for index in blocks if design.blocks[index].kind == area.kind)
-        if used > most:
-            yield f"{used} accelerators in groups of {size} are used where {most} are"
+                count += sum(design.blocks[index].accelerators for index in blocks if design.blocks[index].kind == area.kind)
+        if count > most:
+            yield f"{count} accelerators in groups of {size} are used where {most} are"
 
 
 def check_rounds(question: PlanningProblem, design: Design) -> Iterator[str]:
@@ -262,5 +262,5 @@ def check_rounds(question: PlanningProblem, design: Design) -> Iterator[str]:
 
 def takes_turns(question: PlanningProblem, design: Design, first: str, second: str) -> bool:
     """Return True if all tasks of two sharing components run one after another."""
-    shared = set(design.blocks_of(first)) & set(design.blocks_of(second))
-    return first == second or bool(shared)
+    common_blocks = set(design.blocks_of(first)) & set(design.blocks_of(second))
+    return first == second or bool(common_blocks)

@@ -33,26 +33,26 @@ def need_on(problem: Problem, component: Component, parallel: Parallel, amount: 
     these fails on every size.
     """
     largest = None if None in sizes else max((size for size in sizes if size is not None), default=None)
-    needed = need(problem, component, parallel, amount, largest)
-    if len(sizes) < 2 or not needed.estimated or component.estimate is None or not component.estimate.utilization:
-        return needed
-    known = ((size, need(problem, component, parallel, amount, size)) for size in sorted(size for size in sizes if size is not None))
-    on_sizes = tuple(OnSize(size, on.memory, on.kept) for size, on in known)
+    upper = need(problem, component, parallel, amount, largest)
+    if len(sizes) < 2 or not upper.estimated or component.estimate is None or not component.estimate.utilization:
+        return upper
+    needs = ((size, need(problem, component, parallel, amount, size)) for size in sorted(size for size in sizes if size is not None))
+    on_sizes = tuple(OnSize(size, on.memory, on.kept) for size, on in needs)
     if largest is None:
-        return replace(needed, on_sizes=on_sizes)
-    memory, kept = min(on.memory * largest // on.capacity for on in on_sizes), min(on.kept * largest // on.capacity for on in on_sizes)
-    return MemoryNeed(memory, kept, True, on_sizes)
+        return replace(upper, on_sizes=on_sizes)
+    memory, offload = min(on.memory * largest // on.capacity for on in on_sizes), min(on.kept * largest // on.capacity for on in on_sizes)
+    return MemoryNeed(memory, offload, True, on_sizes)
 
 
 def need(problem: Problem, component: Component, parallel: Parallel, amount: int, capacity: int | None) -> MemoryNeed:
     """Return the need with these degrees on accelerators of `capacity` MiB."""
     if component.memory or component.offloaded:
         return MemoryNeed(component.memory, component.offloaded)
-    heeded = problem.workload.heeds_estimates
-    found = estimate(problem, component, parallel, amount, capacity)
-    if found is None:
+    is_demand = problem.workload.heeds_estimates
+    terms = estimate(problem, component, parallel, amount, capacity)
+    if terms is None:
         return MemoryNeed(0, 0)
-    return MemoryNeed(found.high, found.kept_high, True) if heeded else MemoryNeed(found.certain, 0, found.certain > 0)
+    return MemoryNeed(terms.high, terms.kept_high, True) if is_demand else MemoryNeed(terms.certain, 0, terms.certain > 0)
 
 
 def ignores_estimate(problem: Problem, component: Component) -> bool:
@@ -62,8 +62,8 @@ def ignores_estimate(problem: Problem, component: Component) -> bool:
 
 def least(problem: Problem, component: Component, parallel: Parallel, amount: int, capacity: int | None) -> tuple[int, int]:
     """Return the least (MiB at work, MiB offloaded) over several degrees, heeded or not."""
-    found = estimate(problem, component, parallel, amount, capacity)
-    return (found.mebibytes, found.kept) if found else (0, 0)
+    terms = estimate(problem, component, parallel, amount, capacity)
+    return (terms.mebibytes, terms.kept) if terms else (0, 0)
 
 
 def estimate(problem: Problem, component: Component, parallel: Parallel, amount: int, capacity: int | None) -> Estimated | None:
@@ -72,8 +72,8 @@ def estimate(problem: Problem, component: Component, parallel: Parallel, amount:
         return None
     from ..models.memory.estimate import estimate_memory  # which is loaded only where something is estimated
 
-    use, divided = problem.job.models.get(component.name), problem.divide(component.name, parallel)
-    return estimate_memory(component, use.card if use else None, divided, amount, capacity)
+    use, degrees = problem.job.models.get(component.name), problem.divide(component.name, parallel)
+    return estimate_memory(component, use.card if use else None, degrees, amount, capacity)
 
 
 def without_estimates(problem: Problem) -> Problem | None:

@@ -34,8 +34,8 @@ class NoPrice(Exception):
 def seats_of(problem: Problem, question: PlanningProblem) -> Seats:
     """Return the accelerators of each component. Raises NoPrice for a file without ranks."""
     holding = [name for name in question.components if problem.kind(problem[name]) == ACCELERATOR]
-    placed = Assignment({name: runs_of(problem, question, name) for name in holding})
-    return {name: seats for name in holding if (seats := placed.accelerators(name))}
+    assignment = Assignment({name: runs_of(problem, question, name) for name in holding})
+    return {name: seats for name in holding if (seats := assignment.accelerators(name))}
 
 
 def runs_of(problem: Problem, question: PlanningProblem, name: str) -> Sequence[Run]:
@@ -62,10 +62,10 @@ def kind_of_seat(problem: Problem, question: PlanningProblem, seat: Seat) -> int
 def design_of_ranks(problem: Problem, question: PlanningProblem, seats: Seats, model: CostModel) -> Design:
     """Return the design of the file's ranks by held accelerators. Raises NoPrice."""
     kinds = _kinds(problem, question, seats)
-    ways = _ways(question, seats)
+    changes = _ways(question, seats)
     options = {
         name: _option(
-            problem, question, kinds, problem[name], seats.get(name, frozenset()), ways.get(name, problem.own_degrees(problem[name]))
+            problem, question, kinds, problem[name], seats.get(name, frozenset()), changes.get(name, problem.own_degrees(problem[name]))
         )
         for name in question.components
     }
@@ -86,8 +86,8 @@ def design_of_ranks(problem: Problem, question: PlanningProblem, seats: Seats, m
 
 def _ways(question: PlanningProblem, seats: Seats) -> dict[str, Parallel]:
     """Return the degrees changed by the arrangement of the seats."""
-    way = next((way for way in question.ways if way.matches(seats)), None)
-    shapes = way.shapes.items() if way is not None else ()
+    matching = next((matching for matching in question.ways if matching.matches(seats)), None)
+    shapes = matching.shapes.items() if matching is not None else ()
     return {name: shape.parallel for name, shape in shapes if all(name in arrangement.shapes for arrangement in question.ways)}
 
 
@@ -122,9 +122,9 @@ def _build_outside(problem: Problem, question: PlanningProblem, component: Compo
     model = timed_model(problem, component, question.kinds[kind] if kind != NO_KIND else None)
     phases = [question.tasks[task].phase for task in question.tasks_of[component.name]]
     times = [time_of(component.timed, phase, amount, parallel, model) if component.timed else None for phase in phases]
-    undivided = problem.divide(component.name, parallel) != parallel
-    untimed = Option(kind, amount, parallel, (), component.memory, component.offloaded, undivided=undivided)
-    option = build_option(untimed, times, question.flow.batches)
+    is_undivided = problem.divide(component.name, parallel) != parallel
+    bare_option = Option(kind, amount, parallel, (), component.memory, component.offloaded, undivided=is_undivided)
+    option = build_option(bare_option, times, question.flow.batches)
     if option is None:
         raise NoPrice(describe_untimed(problem, component, phases[times.index(None)], amount, parallel, model))
     return option
@@ -134,28 +134,28 @@ def find_refusal(problem: Problem, component: Component, amount: int, parallel: 
     """Return the first reason against a count with these degrees; "" if unknown."""
     for share in problem.shares:
         if share.component == component.name and not share.divides(amount // component.per_process):
-            own = Assignment({component.name: problem.job.planning.own.get(component.name) or component.runs or ()})
-            for finding in EvenShares().check(problem, share, own):
+            assignment = Assignment({component.name: problem.job.planning.own.get(component.name) or component.runs or ()})
+            for finding in EvenShares().check(problem, share, assignment):
                 return finding.message
     if not component.may_have(amount):
         return f"`{component.name}` is to have {format_demand(component, 'accelerator')}, not {amount}"
     choices = problem.job.choices.get(component.name, (parallel,))
     if parallel not in choices:
         return f"`{component.name}` is to have {' or '.join(map(str, choices))}, not {parallel}"
-    taken = problem.job.planning.accepted.get(component.name)
-    if taken is not None and (amount, parallel) not in taken:
+    accepted_pairs = problem.job.planning.accepted.get(component.name)
+    if accepted_pairs is not None and (amount, parallel) not in accepted_pairs:
         runs = f"the framework does not run `{component.name}` on {amount} with {parallel}"
         return f"{runs}: pools, batches or replicas do not divide so, see `verify --level training`"
-    divided = problem.divide(component.name, parallel)
-    if left := amount % divided.replica:
-        whole = f"plans are of whole replicas, and {with_noun(left, 'accelerator')} {are(left)} left"
-        return f"the {with_noun(amount, 'accelerator')} of `{component.name}` {are(amount)} no multiple of {divided}: {whole}"
-    if not whole_groups(component.divided_among, amount, divided):
-        return not_whole(component.name, amount // (divided.tp * divided.pp), component.divided_among)
-    timed = component.timed
-    replicas = amount // divided.replica
-    if timed and timed.samples and (not replicas or timed.samples % replicas):
-        return f"{timed.samples} samples do not divide among the {replicas} replicas of `{component.name}`"
+    division = problem.divide(component.name, parallel)
+    if remainder := amount % division.replica:
+        whole = f"plans are of whole replicas, and {with_noun(remainder, 'accelerator')} {are(remainder)} left"
+        return f"the {with_noun(amount, 'accelerator')} of `{component.name}` {are(amount)} no multiple of {division}: {whole}"
+    if not whole_groups(component.divided_among, amount, division):
+        return not_whole(component.name, amount // (division.tp * division.pp), component.divided_among)
+    times = component.timed
+    replicas = amount // division.replica
+    if times and times.samples and (not replicas or times.samples % replicas):
+        return f"{times.samples} samples do not divide among the {replicas} replicas of `{component.name}`"
     return ""
 
 
@@ -164,9 +164,9 @@ def describe_untimed(problem: Problem, component: Component, phase: str, amount:
     message = f"there are no seconds of `{component.name}` on {amount}"
     if reason := find_refusal(problem, component, amount, parallel):
         return f"{message}: {reason}"
-    timed = component.timed
-    every = dict.fromkeys(measurement.parallel for measurement in timed.measured if measurement.parallel is not None) if timed else {}
-    measured = [
-        str(degrees) for degrees in every if timed and degrees != parallel and time_of(timed, phase, amount, degrees, model) is not None
+    times = component.timed
+    every = dict.fromkeys(measurement.parallel for measurement in times.measured if measurement.parallel is not None) if times else {}
+    other_degrees = [
+        str(degrees) for degrees in every if times and degrees != parallel and time_of(times, phase, amount, degrees, model) is not None
     ]
-    return f"{message} with {parallel}: its times there are of {join_names(measured)}" if measured else message
+    return f"{message} with {parallel}: its times there are of {join_names(other_degrees)}" if other_degrees else message

@@ -56,15 +56,15 @@ def _is_followed(relation: Relation, design: Design) -> bool:
     return blocks[0] == blocks[-1] if relation.implies == COLOCATED else blocks[0] <= blocks[-1]
 
 
-def _shapes(problem: Problem, way: FrameworkArrangement | None, design: Design) -> dict[str, ProcessShape]:
+def _shapes(problem: Problem, arrangement: FrameworkArrangement | None, design: Design) -> dict[str, ProcessShape]:
     """Return process shapes that the chosen degrees and the arrangement change."""
     degrees = {name: option.parallel for name, option in design.options.items()}
-    known = {name: by_degrees.get(degrees[name]) for name, by_degrees in problem.job.planning.shapes.items() if name in degrees}
-    known |= way.shapes if way else {}
-    for pair in way.paired if way else ():
+    shapes = {name: by_degrees.get(degrees[name]) for name, by_degrees in problem.job.planning.shapes.items() if name in degrees}
+    shapes |= arrangement.shapes if arrangement else {}
+    for pair in arrangement.paired if arrangement else ():
         if {pair.component, pair.partner} <= degrees.keys():
-            known[pair.component] = pair.of(degrees[pair.component], degrees[pair.partner]) or known.get(pair.component)
-    return {name: shape for name, shape in known.items() if shape is not None}
+            shapes[pair.component] = pair.of(degrees[pair.component], degrees[pair.partner]) or shapes.get(pair.component)
+    return {name: shape for name, shape in shapes.items() if shape is not None}
 
 
 def _decide(component: Component, question: PlanningProblem, design: Design, shape: ProcessShape | None, idle: frozenset[str]) -> Component:
@@ -72,17 +72,17 @@ def _decide(component: Component, question: PlanningProblem, design: Design, sha
     option = design.options[component.name]
     if component.name in idle:
         component = replace(component, memory=0, offloaded=0, estimate=None, cpus=0, host_memory=0)
-    own = component.phases or (() if component.name in question.memory.resident else (f"turn of {component.name}",))
-    if own:
-        own = tuple(dict.fromkeys((*own, *(phase for phase, _ in question.turns_beside(component.name, idle) if phase))))
+    phases = component.phases or (() if component.name in question.memory.resident else (f"turn of {component.name}",))
+    if phases:
+        phases = tuple(dict.fromkeys((*phases, *(phase for phase, _ in question.turns_beside(component.name, idle) if phase))))
     if shape is not None:
         component = replace(component, per_process=shape.per_process, stride=shape.stride)
     # Of a kind whose accelerators have not all as much memory a placement alone knows on which of them it fits by an estimate.
     is_open = component.name in idle or (option.estimated and not question.kinds[option.kind].mixed)
-    memory, kept = (component.memory, component.offloaded) if is_open else least_of(option)
+    memory, offloaded = (component.memory, component.offloaded) if is_open else least_of(option)
     return replace(
-        component, least=option.amount, most=option.amount, parallel=shape.parallel if shape else option.parallel, memory=memory, offloaded=kept,
-        phases=own, timed=None, on_sizes=() if is_open else option.on_sizes,
+        component, least=option.amount, most=option.amount, parallel=shape.parallel if shape else option.parallel, memory=memory, offloaded=offloaded,
+        phases=phases, timed=None, on_sizes=() if is_open else option.on_sizes,
     )  # fmt: skip
 
 
@@ -107,8 +107,8 @@ def _restrict_to_kind(component: Component, problem: Problem, question: Planning
         component = replace(component, accelerator_model=kind.model or component.accelerator_model)
     if kind.model and not kind.models and sum(kind.model in candidate.named for candidate in question.kinds) == 1:
         return component
-    excluded = (node.rank for node in problem.cluster.nodes if not kind.covers(node.accelerator_model, node.accelerator_memory))
-    return replace(component, excluded=tuple(sorted({*component.excluded, *excluded})))
+    other_ranks = (node.rank for node in problem.cluster.nodes if not kind.covers(node.accelerator_model, node.accelerator_memory))
+    return replace(component, excluded=tuple(sorted({*component.excluded, *other_ranks})))
 
 
 def _sharing(problem: Problem, question: PlanningProblem, design: Design, open_: Collection[str]) -> Iterator[Relation]:
@@ -135,28 +135,28 @@ def decide(problem: Problem, answer: Answer) -> Problem:
     Explanations, moves and alternatives concern this design alone. Ranks are given if the dialect
     laid them out, or if components may lie over given ones.
     """
-    placed, plan = choose(problem, answer), answer.plan
-    if plan is None or answer.planned is None or not (placed.job.planning.laying is not None or placed.job.overlaps):
-        return placed
+    final_problem, plan = choose(problem, answer), answer.plan
+    if plan is None or answer.planned is None or not (final_problem.job.planning.laying is not None or final_problem.job.overlaps):
+        return final_problem
     components = tuple(
         replace(
             component,
             parallel=problem.divide(component.name, plan.degrees.get(component.name, component.parallel)),
             runs=plan.assignment.of(component.name),
         )
-        for component in placed.components
+        for component in final_problem.components
     )
-    return with_ranks(replace(placed, job=replace(placed.job, overlaps={})), components)
+    return with_ranks(replace(final_problem, job=replace(final_problem.job, overlaps={})), components)
 
 
 def choose(problem: Problem, answer: Answer) -> Problem:
     """Return the problem with the chosen design; its places stay open."""
-    planned, plan = answer.planned, answer.plan
+    result, plan = answer.planned, answer.plan
     problem = with_in_turn_fixed(problem, plan) if plan is not None else problem
-    if planned is None or plan is None:
+    if result is None or plan is None:
         return problem
 
-    placed = placing(problem, planned.question, planned.best.design)
+    final_problem = placing(problem, result.question, result.best.design)
     if bandwidth := problem.workload.bandwidth:  # by which placements are still weighed (see planner/answer.py)
-        placed = placed.with_workload(Workload(bandwidth=bandwidth))
-    return placed
+        final_problem = final_problem.with_workload(Workload(bandwidth=bandwidth))
+    return final_problem

@@ -44,7 +44,7 @@ TRIED = 6
 
 def plan(
     problem: Problem, solve: Solve, limit: float = 10.0,
-    session: Session | None = None, counting: OnCounting = silent, refused: Refused = accept_placement,
+    session: Session | None = None, counting: OnCounting = silent, refuse: Refused = accept_placement,
 ) -> Answer:  # fmt: skip
     """Return the best design with a placement; among equal designs, the better placement.
 
@@ -53,10 +53,10 @@ def plan(
     counts as time, designs are placed in the order of time plus a lower bound of the traffic, until
     that is no less than the best time plus its real traffic. If the baseline (the placement of the
     file) is as good, it is the answer. Components without times get what the design leaves of their
-    requested accelerators. A placement that is `refused` by the framework is the answer only
+    requested accelerators. A placement that is `refuse` by the framework is the answer only
     without another one, and nothing is proved of it.
     """
-    run = BendersLoop(problem, solve, limit, session or Session(), counting, refused)
+    run = BendersLoop(problem, solve, limit, session or Session(), counting, refuse)
     if unknown := answer_undecided(problem, run.question):
         return unknown
     while run.goes_on():
@@ -68,9 +68,9 @@ def _answer(loop: BendersLoop) -> Answer:
     """Return the incumbent with its proof, or the reason why there is none."""
     question = planning_problem(loop.problem, loop.out) if loop.done else loop.question
     baseline = baseline_of(loop.problem, question, loop.model) if loop.problem.job.planning.own else None
-    best, stopped, unplaceable = _best_or_baseline(loop, question, baseline) or loop.unwritable, loop.stopped, loop.unplaceable
-    if best is None and stopped is not None:
-        return not_placed(stopped, loop.searched.best is not None or bool(unplaceable))
+    best, stop_reason, unplaceable = _best_or_baseline(loop, question, baseline) or loop.unwritable, loop.stopped, loop.unplaceable
+    if best is None and stop_reason is not None:
+        return not_placed(stop_reason, loop.searched.best is not None or bool(unplaceable))
     if best is None and loop.searched.best is None and loop.closed and not unplaceable:
         return _note_scope(why_none(loop.problem, loop.question, _planner(loop)), question)
     if best is None:
@@ -78,33 +78,33 @@ def _answer(loop: BendersLoop) -> Answer:
             report_infeasible(loop.closed and not loop.unsure, unplaceable) if loop.searched.best is None else report_too_many(unplaceable)
         )
         slow = find_slow(unplaceable)
-        least = slow.priced.total if slow is not None else None
-        changes = helps_to_place(loop.problem, _planner(loop), question.scope.left_out, least)
+        lowest_time = slow.priced.total if slow is not None else None
+        changes = helps_to_place(loop.problem, _planner(loop), question.scope.left_out, lowest_time)
         return _note_scope(with_help(verdict, changes), question)
     bounds = [] if loop.closed or loop.searched.bound is None else [loop.least]
     # A baseline whose notation or legality is unknown is no plan; still, no claim may ignore its
     # price.
-    stands = baseline is not None and (baseline.unclear or baseline.may_stay(question))
-    possible_prices = [loop.price(baseline.priced)] if baseline is not None and baseline.priced is not None and stands else []
+    is_possible = baseline is not None and (baseline.unclear or baseline.may_stay(question))
+    possible_prices = [loop.price(baseline.priced)] if baseline is not None and baseline.priced is not None and is_possible else []
     unproved_prices = (*loop.unsure, *possible_prices)
     bound = min([best.price[0], *bounds, *(price[0] for price in unproved_prices)])
-    alternatives, unplaced = best_alternatives(loop, best)
-    full, filled = _fill(loop, best, question)
+    alternatives, designs_unplaced = best_alternatives(loop, best)
+    full, enlarged = _fill(loop, best, question)
     # A component that was enlarged to the size of the set around it makes this plan one of another
     # structure.
-    if filled:
+    if enlarged:
         alternatives = tuple(plan for plan in alternatives if plan.design.structure() != full.priced.design.structure())
-    taken = 0 if question.aim == SECONDS else question.given.held
-    proved = bound == best.price[0] and best is not loop.unwritable and not best.priced.design.overlapping
-    planned = PlanningResult(
-        question, loop.model.name, full.priced, bound + taken, proved, alternatives, tuple(unplaceable), loop.structures,
-        not_placed=tuple(alternative for alternative in alternatives if alternative in unplaced), is_own=best.is_own, filled=filled,
-        lean=best.priced.design if filled else None,
-        ties_open=proved and (not loop.closed or any(price < best.price for price in unproved_prices)),
+    fixed_count = 0 if question.aim == SECONDS else question.given.held
+    is_proved = bound == best.price[0] and best is not loop.unwritable and not best.priced.design.overlapping
+    result = PlanningResult(
+        question, loop.model.name, full.priced, bound + fixed_count, is_proved, alternatives, tuple(unplaceable), loop.structures,
+        not_placed=tuple(alternative for alternative in alternatives if alternative in designs_unplaced), is_own=best.is_own, filled=enlarged,
+        lean=best.priced.design if enlarged else None,
+        ties_open=is_proved and (not loop.closed or any(price < best.price for price in unproved_prices)),
         spent=loop.spent,
     )  # fmt: skip
     findings = dict.fromkeys((*full.answer.findings, *([stop.with_answer] if (stop := loop.stopped) is not None else [])))
-    return replace(full.answer, planned=planned, findings=tuple(findings))
+    return replace(full.answer, planned=result, findings=tuple(findings))
 
 
 def _note_scope(answer: Answer, question: PlanningProblem) -> Answer:
@@ -116,9 +116,9 @@ def _note_scope(answer: Answer, question: PlanningProblem) -> Answer:
     return replace(answer, findings=(replace(first, notes=(*first.notes, note)), *rest))
 
 
-def _find_refusals_beside_rules(refused: Refused, plan: Plan, design: Design) -> Sequence[Finding]:
+def _find_refusals_beside_rules(refuse: Refused, plan: Plan, design: Design) -> Sequence[Finding]:
     """Return what refuses a plan, unless these are rules of placements alone."""
-    findings, codes = refused(plan, design), {rule.code for rule in RULES}
+    findings, codes = refuse(plan, design), {rule.code for rule in RULES}
     return () if all(finding.code in codes for finding in findings) else findings
 
 
@@ -130,13 +130,13 @@ def _try_change(loop: BendersLoop, problem: Problem) -> tuple[int, int] | None:
     """Return ns with traffic and accelerators of a changed problem; None without a placement."""
     solve = loop.solve if problem.workload.bandwidth else (lambda changed: loop.solve(drop_preferences(changed)))
     # The file as it is shows the demands before the change; the rules were checked after it.
-    refused = partial(_find_refusals_beside_rules, loop.refused)
+    refuse = partial(_find_refusals_beside_rules, loop.refused)
     limit = min(EACH, loop.limit)
-    run = trial(problem, solve, limit, loop.session, refused, TRIED)
+    run = trial(problem, solve, limit, loop.session, refuse, TRIED)
     if run.best is None:
         return None
-    priced = run.best.priced
-    return priced.total, priced.accelerators(run.question)
+    candidate = run.best.priced
+    return candidate.total, candidate.accelerators(run.question)
 
 
 def _best_or_baseline(loop: BendersLoop, question: PlanningProblem, baseline: Baseline | None) -> Placed | None:
@@ -165,8 +165,8 @@ def _best_or_baseline(loop: BendersLoop, question: PlanningProblem, baseline: Ba
     return best if own_placed.price > best.price or (own_placed.price == best.price and best.is_better(own_placed)) else own_placed
 
 
-def _degrees(priced: CostedDesign) -> Mapping[str, Parallel]:
-    return {name: option.parallel for name, option in priced.design.options.items()}
+def _degrees(candidate: CostedDesign) -> Mapping[str, Parallel]:
+    return {name: option.parallel for name, option in candidate.design.options.items()}
 
 
 def _fill(loop: BendersLoop, best: Placed, question: PlanningProblem) -> tuple[Placed, Mapping[str, int]]:
@@ -175,15 +175,15 @@ def _fill(loop: BendersLoop, best: Placed, question: PlanningProblem) -> tuple[P
         return best, {}
     problem, traffic, design, takes = loop.problem, loop.traffic, best.priced.design, best.priced.traffic
 
-    def place(asked: Problem) -> Answer:
-        return loop.solve(traffic.at_most(asked, takes) if traffic.costs else drop_preferences(asked))
+    def place(target: Problem) -> Answer:
+        return loop.solve(traffic.at_most(target, takes) if traffic.costs else drop_preferences(target))
 
     full = UntimedPlacement(problem, question, place).widen(design)
-    known = replace(question, barred=())  # no-goods concern designs with fewer accelerators: larger counts may have a placement
-    if full == design or iteration(loop.model, known, full) > best.priced.nanoseconds or any(faults(known, loop.model, full)):
+    base = replace(question, barred=())  # no-goods concern designs with fewer accelerators: larger counts may have a placement
+    if full == design or iteration(loop.model, base, full) > best.priced.nanoseconds or any(faults(base, loop.model, full)):
         return best, {}
     answer = loop.solve(traffic.weigh(placing(problem, question, full)))
     if answer.plan is None or traffic.nanoseconds(answer.plan.assignment) > takes or loop.refused(answer.plan, full):
         return best, {}
-    filled = {name: problem[name].most for name, option in full.options.items() if option != design.options[name]}
-    return loop.as_placed(loop.cost(full), answer, answer.plan), filled
+    enlarged = {name: problem[name].most for name, option in full.options.items() if option != design.options[name]}
+    return loop.as_placed(loop.cost(full), answer, answer.plan), enlarged

@@ -38,22 +38,22 @@ def fit_estimates(problem: Problem, plan: Solve, session: Session) -> Answer:
     if open_ is None or (answer.planned is None and answer.verdict != IMPOSSIBLE):
         return answer  # without a plan, one within the estimates may still exist
     best = answer.planned
-    relaxed = plan(open_) if best is None else session.unless_cancelled(partial(plan, open_), lambda: answer)
-    without = relaxed.planned
+    relaxed_answer = plan(open_) if best is None else session.unless_cancelled(partial(plan, open_), lambda: answer)
+    without = relaxed_answer.planned
     if best is None or without is None:
-        findings = (none_fits(problem, _bills(problem, without, relaxed)),) if without is not None else ()
-        return replace(relaxed, findings=(*relaxed.findings, *findings)) if best is None else answer
+        findings = (none_fits(problem, _bills(problem, without, relaxed_answer)),) if without is not None else ()
+        return replace(relaxed_answer, findings=(*relaxed_answer.findings, *findings)) if best is None else answer
     if without.price >= best.price:
         return answer
-    planned = replace(best, without_estimates=without.best, without_question=without.question)
-    finding = decides(problem, best.question, best.best, without.best, _bills(problem, without, relaxed))
-    return replace(answer, planned=planned, findings=(*answer.findings, finding))
+    result = replace(best, without_estimates=without.best, without_question=without.question)
+    finding = decides(problem, best.question, best.best, without.best, _bills(problem, without, relaxed_answer))
+    return replace(answer, planned=result, findings=(*answer.findings, finding))
 
 
-def _bills(problem: Problem, planned: PlanningResult, answer: Answer) -> tuple[BlockBill, ...]:
+def _bills(problem: Problem, result: PlanningResult, answer: Answer) -> tuple[BlockBill, ...]:
     """Return the memory bills of all planned blocks of accelerators."""
-    placed = answer.plan.assignment if answer.plan else None
-    return tuple(bill for bill in bills(problem, planned.question, planned.best.design, placed) if bill.block.kind != NO_KIND)
+    assignment = answer.plan.assignment if answer.plan else None
+    return tuple(bill for bill in bills(problem, result.question, result.best.design, assignment) if bill.block.kind != NO_KIND)
 
 
 SHARE = 0.1
@@ -75,9 +75,9 @@ def plan_leading_choices(problem: Problem, plan: Solve, limit: float, session: S
     unread = problem.job.planning.unread_choices + problem.job.planning.sizes_not_read + sum(count for _, count in of_models)
     if len(every) == 1 and not is_open and not unread:
         return plan(every[0])
-    some, left, least = cheapest_first(plan, every, limit, session)
+    some, was_interrupted, lower_bound = cheapest_first(plan, every, limit, session)
     answers = [result for _, result in sorted(some.items())]
-    open_ = left or unread > 0
+    open_ = was_interrupted or unread > 0
     if all(result.verdict == IMPOSSIBLE for result in answers):
         if open_:
             return not_all_read(unread + len(every) - len(answers))
@@ -86,9 +86,9 @@ def plan_leading_choices(problem: Problem, plan: Solve, limit: float, session: S
         )
     questions = list[PlanningProblem]()  # as answered in the end
     for number, variant in enumerate(every):
-        planned = some[number].planned if number in some else None
-        questions += [planning_problem(variant)] if planned is None else planned.parts or [planned.question]
-    return _best(answers, open_, tuple(questions), least)
+        results = some[number].planned if number in some else None
+        questions += [planning_problem(variant)] if results is None else results.parts or [results.question]
+    return _best(answers, open_, tuple(questions), lower_bound)
 
 
 def _name_choice(choice: Problem, leaders: Sequence[str]) -> str:
@@ -98,74 +98,76 @@ def _name_choice(choice: Problem, leaders: Sequence[str]) -> str:
     return join_names([*degrees, *(f"`{name}` on {join_names(names)}" for name, names in models.items())])
 
 
-def _best(answers: list[Answer], left: bool, questions: tuple[PlanningProblem, ...], least: int | None) -> Answer:
+def _best(answers: list[Answer], was_interrupted: bool, questions: tuple[PlanningProblem, ...], lower_bound: int | None) -> Answer:
     """Return the best answer with the proof over all choices."""
-    known = [(answer.planned, answer) for answer in answers if answer.planned is not None]
-    if not known:
+    results = [(answer.planned, answer) for answer in answers if answer.planned is not None]
+    if not results:
         return next(answer for answer in answers if answer.verdict != IMPOSSIBLE)
-    planned, best = min(known, key=lambda entry: (entry[0].price, not entry[0].is_own))
+    winner, best = min(results, key=lambda entry: (entry[0].price, not entry[0].is_own))
 
-    open_ = left or any(answer.planned is None and answer.verdict != IMPOSSIBLE for answer in answers)
-    bound = 0 if open_ else min(result.bound for result, _ in known)
+    open_ = was_interrupted or any(answer.planned is None and answer.verdict != IMPOSSIBLE for answer in answers)
+    bound = 0 if open_ else min(result.bound for result, _ in results)
     by_structure = dict[object, CostedDesign]()
-    each_beside = [_list_designs(result, planned.question) for result, _ in known]
-    beside = [alternative for every, _ in each_beside for alternative in every]
-    for alternative in sorted(beside, key=lambda priced: priced.price(planned.question)):
-        if alternative.design.structure() != planned.best.design.structure():
+    lists = [_list_designs(result, winner.question) for result, _ in results]
+    rivals = [alternative for every, _ in lists for alternative in every]
+    for alternative in sorted(rivals, key=lambda priced: priced.price(winner.question)):
+        if alternative.design.structure() != winner.best.design.structure():
             by_structure.setdefault(alternative.design.structure(), alternative)
-    kept = tuple(by_structure.values())[:ALTERNATIVES]
-    left_out = open_ or any(not every for every, _ in each_beside) or any(result.alternatives_open for result, _ in known)
-    alternatives_open = left_out or (least is not None and (len(kept) < ALTERNATIVES or kept[-1].price(planned.question)[0] >= least))
-    unsure = {id(priced) for _, not_placed in each_beside for priced in not_placed}
-    proved = bound == planned.price[0]
-    ties_open = proved and any(result.ties_open or not result.proved for result, _ in known if result.bound <= bound)
+    rest = tuple(by_structure.values())[:ALTERNATIVES]
+    left_out = open_ or any(not every for every, _ in lists) or any(result.alternatives_open for result, _ in results)
+    alternatives_open = left_out or (
+        lower_bound is not None and (len(rest) < ALTERNATIVES or rest[-1].price(winner.question)[0] >= lower_bound)
+    )
+    unsure = {id(candidate) for _, not_placed in lists for candidate in not_placed}
+    is_proved = bound == winner.price[0]
+    ties_open = is_proved and any(result.ties_open or not result.proved for result, _ in results if result.bound <= bound)
     unplaceable = tuple(
-        out if result is planned else replace(out, question=out.question or result.question)
-        for result, _ in known
+        out if result is winner else replace(out, question=out.question or result.question)
+        for result, _ in results
         for out in result.unplaceable
     )
-    merged = replace(
-        planned, bound=bound, proved=proved, ties_open=ties_open, alternatives=kept, alternatives_open=alternatives_open, parts=questions,
-        unplaceable=unplaceable, not_placed=tuple(alternative for alternative in kept if id(alternative) in unsure),
-        spent=sum(result.spent for result, _ in known),
+    merged_result = replace(
+        winner, bound=bound, proved=is_proved, ties_open=ties_open, alternatives=rest, alternatives_open=alternatives_open, parts=questions,
+        unplaceable=unplaceable, not_placed=tuple(alternative for alternative in rest if id(alternative) in unsure),
+        spent=sum(result.spent for result, _ in results),
     )  # fmt: skip
-    return replace(best, planned=merged)
+    return replace(best, planned=merged_result)
 
 
-def _list_designs(planned: PlanningResult, question: PlanningProblem) -> tuple[Sequence[CostedDesign], Sequence[CostedDesign]]:
+def _list_designs(result: PlanningResult, question: PlanningProblem) -> tuple[Sequence[CostedDesign], Sequence[CostedDesign]]:
     """Return designs and unplaced designs of a choice; empty for other kinds."""
-    if planned.question.kinds != question.kinds:
+    if result.question.kinds != question.kinds:
         return (), ()
-    unsure = {id(priced) for priced in planned.not_placed}
-    every = [planned.best, *planned.alternatives]
-    designs = [replace(priced, models=priced.models or planned.question.scope.on_models) for priced in every]
-    return designs, [priced for priced, original in zip(designs, every) if id(original) in unsure]
+    unsure = {id(candidate) for candidate in result.not_placed}
+    every = [result.best, *result.alternatives]
+    designs = [replace(candidate, models=candidate.models or result.question.scope.on_models) for candidate in every]
+    return designs, [candidate for candidate, original in zip(designs, every) if id(original) in unsure]
 
 
 def cheapest_first(plan: Solve, every: Sequence[Problem], limit: float, session: Session) -> tuple[dict[int, Answer], bool, int | None]:
     """Return answers by number, whether interrupted, and a lower bound of the rest, if any."""
-    bounds, answers, beside = lower_bounds(every, SHARE * limit, session), dict[int, Answer](), 0
+    bounds, answers, count_beyond = lower_bounds(every, SHARE * limit, session), dict[int, Answer](), 0
     for number in sorted(range(len(every)), key=lambda index: bounds[index]):
         if answers and session.cancelled:
             return answers, True, None
-        planned, least = [answer.planned for answer in answers.values() if answer.planned is not None], bounds[number]
-        if planned and least > min(result.price[0] for result in planned):
-            beside += 1
-            if least >= ENDLESS:
+        results, lower_bound = [answer.planned for answer in answers.values() if answer.planned is not None], bounds[number]
+        if results and lower_bound > min(result.price[0] for result in results):
+            count_beyond += 1
+            if lower_bound >= ENDLESS:
                 break
-            if beside > MOST_BESIDE or _are_known(planned, least):
-                return answers, False, least
+            if count_beyond > MOST_BESIDE or _are_known(results, lower_bound):
+                return answers, False, lower_bound
         answers[number] = plan(every[number])
     return answers, False, None
 
 
-def _are_known(planned: Sequence[PlanningResult], least: int) -> bool:
+def _are_known(results: Sequence[PlanningResult], lower_bound: int) -> bool:
     """Return True if the best other structures are known, given the bound of the rest."""
-    best = min(planned, key=lambda result: result.price)
+    best = min(results, key=lambda result: result.price)
     by_time = best.question.aim == SECONDS
-    beside = (priced for result in planned for priced in (result.best, *result.alternatives))
-    less = (priced for priced in beside if (priced.total if by_time else priced.accelerators(best.question)) < least)
-    return len({priced.design.structure() for priced in less} - {best.best.design.structure()}) >= ALTERNATIVES
+    rivals = (candidate for result in results for candidate in (result.best, *result.alternatives))
+    less = (candidate for candidate in rivals if (candidate.total if by_time else candidate.accelerators(best.question)) < lower_bound)
+    return len({candidate.design.structure() for candidate in less} - {best.best.design.structure()}) >= ALTERNATIVES
 
 
 def lower_bounds(every: Sequence[Problem], limit: float, session: Session) -> list[int]:
@@ -177,24 +179,24 @@ def lower_bounds(every: Sequence[Problem], limit: float, session: Session) -> li
     for problem in every:
         question, bound = planning_problem(problem), 0
         if not (problem.job.planning.own or spent >= limit or session.cancelled):
-            found = (
+            outcome = (
                 search(question, cost_model(problem.workload.model), limit - spent, session=session)
                 if all(question.options.values())
                 else None
             )
-            spent += found.spent if found is not None else 0.0
-            if found is None or (found.best is None and found.proved):
+            spent += outcome.spent if outcome is not None else 0.0
+            if outcome is None or (outcome.best is None and outcome.proved):
                 bound = ENDLESS
-            elif found.best is not None and found.bound is not None:
-                bound = found.bound + (0 if question.aim == SECONDS else question.given.held)
+            elif outcome.best is not None and outcome.bound is not None:
+                bound = outcome.bound + (0 if question.aim == SECONDS else question.given.held)
         bounds.append(bound)
     return bounds
 
 
-def none_of_choices(chosen: Sequence[str], answers: Sequence[Answer]) -> Answer:
+def none_of_choices(names_of_choices: Sequence[str], answers: Sequence[Answer]) -> Answer:
     """Return the infeasible answer with the reason and helps of every choice."""
     why = dict[tuple[str, ...], tuple[Finding, list[str]]]()
-    for name, answer in zip(chosen, answers):
+    for name, answer in zip(names_of_choices, answers):
         for finding in answer.findings[:1]:
             why.setdefault((finding.message, *finding.notes), (finding, []))[1].append(name)
     if len(why) < 2:
@@ -207,7 +209,7 @@ def none_of_choices(chosen: Sequence[str], answers: Sequence[Answer]) -> Answer:
         notes.append(f"with {names}, {finding.message.removeprefix('impossible: ')}" + (f": {own}" if own else ""))
     notes += common
     notes += [f"{len(why) - MOST_TOLD} more reasons"] if len(why) > MOST_TOLD else []
-    message = f"impossible: no plan with any of {len(chosen)} choices of degrees and models"
+    message = f"impossible: no plan with any of {len(names_of_choices)} choices of degrees and models"
     helps = "; ".join(f"with {names}, {finding.help}" for names, finding in reasons if finding.help)
     span = next((finding.span for _, finding in reasons if finding.span is not None), None)
     return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, span, help=helps, notes=tuple(notes)),), how="search")

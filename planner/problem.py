@@ -35,8 +35,8 @@ A merged entry is a relaxation: every user of either may use all of its accelera
 """
 
 
-def planning_problem(problem: Problem, barred: Sequence[RefusedCount] = (), over_nodes: bool = False) -> PlanningProblem:
-    """Return the planning problem; the `barred` designs are no-goods.
+def planning_problem(problem: Problem, no_goods: Sequence[RefusedCount] = (), over_nodes: bool = False) -> PlanningProblem:
+    """Return the planning problem; the `no_goods` designs are no-goods.
 
     Components with fixed ranks that no relation ties to a planned component only take up
     accelerators. `over_nodes` puts spanning in scope: tensor parallel groups without a hint may lie
@@ -45,26 +45,26 @@ def planning_problem(problem: Problem, barred: Sequence[RefusedCount] = (), over
     workload = problem.workload
     fixed_components = [component for component in problem.components if component.runs is not None and not _is_related(problem, component)]
     parts = [with_given_count(problem, component) for component in problem.components if component not in fixed_components]
-    space, taken = free_capacity(problem, fixed_components, over_nodes), exclusively_held(problem, fixed_components)
+    space, fixed_count = free_capacity(problem, fixed_components, over_nodes), exclusively_held(problem, fixed_components)
     tasks, edges, rounds = order_tasks(parts, workload)
-    ways = {part.name: options(problem, part, order_times(part.timed, part.name, tasks), space, workload.handed_on) for part in parts}
+    choices = {part.name: options(problem, part, order_times(part.timed, part.name, tasks), space, workload.handed_on) for part in parts}
     relations = find_related(problem, parts)
     resident = frozenset(component.name for component in parts if is_resident(component))
     turns = {component.name: component.phases for component in parts if component.phases}
-    nested, led = bool(relations.within) or workload.nested, find_nested_pairs(problem)
-    arranged = _restrict_arrangements(
+    may_nest, nested_pairs = bool(relations.within) or workload.nested, find_nested_pairs(problem)
+    arrangements = _restrict_arrangements(
         problem, frozenset(component.name for component in parts if holds_accelerators(problem, component.name))
     )
     budget = workload.budget
     if budget.accelerators is not None:  # a budget counts the accelerators of all components
-        budget = replace(budget, accelerators=budget.accelerators - taken)
+        budget = replace(budget, accelerators=budget.accelerators - fixed_count)
     return PlanningProblem(
-        space.kinds, tasks, ways, Workflow(edges, rounds if workload.flows else (), workload.phases, workload.handed_on),
-        MemoryTurns(resident, turns), _sharing(problem, parts, relations, nested, led),
-        GivenRanks(taken, find_shared(problem, parts, ways, space)),
-        _scope(problem, parts, ways, space.kinds), arranged, workload.aim,
-        budget, areas(problem, parts, ways, space),
-        tuple(barred), crossing(problem, parts, relations.apart, space), problem,
+        space.kinds, tasks, choices, Workflow(edges, rounds if workload.flows else (), workload.phases, workload.handed_on),
+        MemoryTurns(resident, turns), _sharing(problem, parts, relations, may_nest, nested_pairs),
+        GivenRanks(fixed_count, find_shared(problem, parts, choices, space)),
+        _scope(problem, parts, choices, space.kinds), arrangements, workload.aim,
+        budget, areas(problem, parts, choices, space),
+        tuple(no_goods), crossing(problem, parts, relations.apart, space), problem,
     )  # fmt: skip
 
 
@@ -73,30 +73,30 @@ def source_of(question: PlanningProblem) -> Problem | None:
     return question.source if isinstance(question.source, Problem) else None
 
 
-def _sharing(problem: Problem, parts: Sequence[Component], relations: Sharing, nested: bool, led: Pairs) -> Sharing:
-    """Return the demanded sharing with permissions; `led` are pairs nested by the dialect."""
-    alone = frozenset(
+def _sharing(problem: Problem, parts: Sequence[Component], relations: Sharing, may_nest: bool, nested_pairs: Pairs) -> Sharing:
+    """Return the demanded sharing with permissions; `nested_pairs` are pairs nested by the dialect."""
+    unshared_names = frozenset(
         part.name
         for part in parts
         if (part.runs is not None and not _lets_all(problem, part, parts))
-        or (part.runs is None and part.timed is None and not _is_with_a_timed_component(problem, part, relations.together | led))
+        or (part.runs is None and part.timed is None and not _is_with_a_timed_component(problem, part, relations.together | nested_pairs))
     )
     forbids = forbids_nesting(problem.workload)
-    only_within = nested and (forbids or (bool(led) and not problem.workload.nested))
-    return replace(relations, alone=alone, nested=nested, only_within=only_within, forbids_nesting=forbids)
+    only_within = may_nest and (forbids or (bool(nested_pairs) and not problem.workload.nested))
+    return replace(relations, alone=unshared_names, nested=may_nest, only_within=only_within, forbids_nesting=forbids)
 
 
 def _scope(
-    problem: Problem, parts: Sequence[Component], ways: Mapping[str, Sequence[Option]], kinds: Sequence[AcceleratorKind]
+    problem: Problem, parts: Sequence[Component], choices: Mapping[str, Sequence[Option]], kinds: Sequence[AcceleratorKind]
 ) -> ScopeUsed:
     """Return the models open to each component, and the widenings left out of scope."""
     workload = problem.workload
-    confined = {
+    models_of_names = {
         component.name: models
         for component in parts
-        if component.name not in workload.on_models and (models := _confine(problem, component, ways[component.name], kinds))
+        if component.name not in workload.on_models and (models := _confine(problem, component, choices[component.name], kinds))
     }
-    return ScopeUsed(workload.over_kinds, workload.on_models, confined, find_left_out(problem, kinds))
+    return ScopeUsed(workload.over_kinds, workload.on_models, models_of_names, find_left_out(problem, kinds))
 
 
 def _confine(problem: Problem, component: Component, options: Sequence[Option], kinds: Sequence[AcceleratorKind]) -> tuple[str, ...]:
@@ -108,17 +108,20 @@ def _confine(problem: Problem, component: Component, options: Sequence[Option], 
 
 def _restrict_arrangements(problem: Problem, names: frozenset[str]) -> tuple[FrameworkArrangement, ...]:
     """Return the framework arrangements restricted to these components."""
-    ways = tuple(way.among(names) for way in problem.job.planning.ways)
-    chosen = {name for name in problem.job.choices if all(name in way.shapes for way in ways)}
-    return tuple(replace(way, shapes={name: shape for name, shape in way.shapes.items() if name not in chosen}) for way in ways)
+    arrangements = tuple(arrangement.among(names) for arrangement in problem.job.planning.ways)
+    open_names = {name for name in problem.job.choices if all(name in arrangement.shapes for arrangement in arrangements)}
+    return tuple(
+        replace(arrangement, shapes={name: shape for name, shape in arrangement.shapes.items() if name not in open_names})
+        for arrangement in arrangements
+    )
 
 
-def order_times(timed: TimedComponent | None, name: str, tasks: Sequence[Task]) -> TimedComponent | None:
+def order_times(times: TimedComponent | None, name: str, tasks: Sequence[Task]) -> TimedComponent | None:
     """Return the times of a component in the order of its tasks."""
-    if timed is None:
+    if times is None:
         return None
     place = {task.phase: number for number, task in enumerate(tasks) if task.component == name}
-    return replace(timed, measured=tuple(sorted(timed.measured, key=lambda row: place[row.phase])))
+    return replace(times, measured=tuple(sorted(times.measured, key=lambda row: place[row.phase])))
 
 
 def with_given_count(problem: Problem, component: Component) -> Component:
@@ -151,10 +154,10 @@ def _lets_all(problem: Problem, holder: Component, parts: Sequence[Component]) -
     return open_ <= problem.job.overlaps.get(holder.name, frozenset())
 
 
-def _is_with_a_timed_component(problem: Problem, component: Component, together: Pairs) -> bool:
-    """Return True if `together` ties a component, directly or not, to a planned one."""
-    reached = next(connect([component.name, *(part.name for part in problem.components)], together))
-    return any(problem[name].timed and problem[name].runs is None for name in reached)
+def _is_with_a_timed_component(problem: Problem, component: Component, pairs: Pairs) -> bool:
+    """Return True if `pairs` ties a component, directly or not, to a planned one."""
+    members = next(connect([component.name, *(part.name for part in problem.components)], pairs))
+    return any(problem[name].timed and problem[name].runs is None for name in members)
 
 
 def find_shared(
@@ -165,20 +168,20 @@ def find_shared(
     kinds_of = {
         rank: frozenset(kind for kind, nodes in enumerate(capacity.nodes) if any(node.rank == rank for node in nodes)) for rank, _ in seats
     }
-    reached = (
+    places_of_parts = (
         {part.name: _find_reach(problem, part, options[part.name], capacity) for part in parts if holds_accelerators(problem, part.name)}
         if seats
         else {}
     )
     counts: dict[tuple[frozenset[int], frozenset[str]], int] = {}
     for seat in seats:
-        key = kinds_of[seat[0]], frozenset(name for name, places in reached.items() if seat in places)
+        key = kinds_of[seat[0]], frozenset(name for name, places in places_of_parts.items() if seat in places)
         counts[key] = counts.get(key, 0) + 1
     entries = [Shared(count, kinds, users) for (kinds, users), count in counts.items()]
     while len(entries) > MOST:
         first, second = min(combinations(entries, 2), key=lambda pair: pair[0].accelerators + pair[1].accelerators)
-        merged = Shared(first.accelerators + second.accelerators, first.kinds | second.kinds, first.users | second.users)
-        entries = [entry for entry in entries if entry not in (first, second)] + [merged]
+        union = Shared(first.accelerators + second.accelerators, first.kinds | second.kinds, first.users | second.users)
+        entries = [entry for entry in entries if entry not in (first, second)] + [union]
     return tuple(entries)
 
 
@@ -190,7 +193,7 @@ def _find_reach(problem: Problem, component: Component, options: Sequence[Option
     return frozenset(place for kind in kinds for place in capacity.places(problem, component, kind))
 
 
-def crossing(problem: Problem, parts: Sequence[Component], apart: Pairs, space: AcceleratorCapacity) -> Crossing | None:
+def crossing(problem: Problem, parts: Sequence[Component], pairs_apart: Pairs, space: AcceleratorCapacity) -> Crossing | None:
     """Return a lower bound of traffic that depends on the design. None if it is no time."""
     if not (problem.workload.bandwidth and space.kinds):
         return None
@@ -200,23 +203,25 @@ def crossing(problem: Problem, parts: Sequence[Component], apart: Pairs, space: 
     traffic = Traffic(problem)
     base_problem = traffic.weigh(problem)
     levels = tuple(_level(base_problem, level, cost, space) for level, cost in traffic.costs.items() if several(base_problem, level))
-    open_ = set(_list_apart(problem, parts, apart))
-    placed = {component.name for component in parts if problem.kind(component) == ACCELERATOR}
-    exchanged = {component.name: component.traffic for component in parts if component.name in open_ and component.traffic}
+    open_ = set(_list_apart(problem, parts, pairs_apart))
+    names = {component.name for component in parts if problem.kind(component) == ACCELERATOR}
+    traffic_of_parts = {component.name: component.traffic for component in parts if component.name in open_ and component.traffic}
     flows = tuple(
         Flow(link.source, link.target, link.weights, link.stream, link.ratio)
         for link in problem.job.links
-        if {link.source, link.target} <= placed and not open_.isdisjoint((link.source, link.target)) and (link.weights or link.stream)
+        if {link.source, link.target} <= names and not open_.isdisjoint((link.source, link.target)) and (link.weights or link.stream)
     )
-    fixed = traffic.fixed
-    return Crossing(levels, exchanged, flows, fixed) if levels and (exchanged or flows or fixed) else None
+    fixed_traffic = traffic.fixed
+    return Crossing(levels, traffic_of_parts, flows, fixed_traffic) if levels and (traffic_of_parts or flows or fixed_traffic) else None
 
 
-def _list_apart(problem: Problem, parts: Sequence[Component], apart: Pairs) -> Iterator[str]:
+def _list_apart(problem: Problem, parts: Sequence[Component], pairs_apart: Pairs) -> Iterator[str]:
     """Yield the open components that may not lie on accelerators with fixed ranks."""
     fixed_names = [component.name for component in parts if component.runs is not None and problem.kind(component) == ACCELERATOR]
-    searched = [component.name for component in parts if component.runs is None and problem.kind(component) == ACCELERATOR]
-    yield from (name for name in searched if all((name, fixed_name) in apart or (fixed_name, name) in apart for fixed_name in fixed_names))
+    names = [component.name for component in parts if component.runs is None and problem.kind(component) == ACCELERATOR]
+    yield from (
+        name for name in names if all((name, fixed_name) in pairs_apart or (fixed_name, name) in pairs_apart for fixed_name in fixed_names)
+    )
 
 
 def _level(base_problem: Problem, level: str, cost: int, space: AcceleratorCapacity) -> Crossed:

@@ -22,11 +22,11 @@ from .times import Time, times_of
 
 
 def options(
-    problem: Problem, component: Component, timed: TimedComponent | None, room: AcceleratorCapacity, batches: int
+    problem: Problem, component: Component, times_by_task: TimedComponent | None, room: AcceleratorCapacity, batches: int
 ) -> tuple[Option, ...]:
     """Return all configurations of a component; those with the degrees of the file first.
 
-    `timed` is None for a component without times: it takes accelerators and no time. Times are
+    `times_by_task` is None for a component without times: it takes accelerators and no time. Times are
     rounded up to whole multiples of `batches`.
     """
     own_shapes, shapes = _list_degrees(problem, component), problem.job.planning.shapes.get(component.name, {})
@@ -35,7 +35,7 @@ def options(
     candidates: list[Option] = []
     if problem.kind(component) != ACCELERATOR:
         most = len(problem.cluster.numbering(component.node_groups).stretches) if component.most >= UNBOUNDED else component.most
-        times = [times_of(timed, phase, component.parallel, "") for phase in timed.phases] if timed else []
+        times = [times_of(times_by_task, phase, component.parallel, "") for phase in times_by_task.phases] if times_by_task else []
         for amount in range(component.least, max(component.least, most) + 1):
             bare = Option(
                 NO_KIND, amount, component.parallel, (), component.memory, component.offloaded, processes=amount // component.per_process
@@ -46,26 +46,28 @@ def options(
     for parallel in choices:
         if not _divides(problem, component, parallel):
             continue
-        shaped = _shape(component, parallel, shapes.get(parallel) or own_shapes.get(parallel))
-        size = room.group(problem, shaped)
+        variant = _shape(component, parallel, shapes.get(parallel) or own_shapes.get(parallel))
+        size = room.group(problem, variant)
         for kind in range(len(room.kinds)):
-            most, sizes = min(shaped.most, room.most(problem, shaped, kind)), room.sizes(kind)
+            most, sizes = min(variant.most, room.most(problem, variant, kind)), room.sizes(kind)
             amounts = [
-                count for count in range(-(-shaped.least // shaped.step) * shaped.step, most + 1, shaped.step) if shaped.may_have(count)
+                count
+                for count in range(-(-variant.least // variant.step) * variant.step, most + 1, variant.step)
+                if variant.may_have(count)
             ]
-            model = timed_model(problem, shaped, room.kinds[kind])
-            times = [times_of(timed, phase, parallel, model) for phase in timed.phases] if timed and amounts else []
+            model = timed_model(problem, variant, room.kinds[kind])
+            times = [times_of(times_by_task, phase, parallel, model) for phase in times_by_task.phases] if times_by_task and amounts else []
             for amount in amounts:
-                if _shares(problem, shaped, amount, parallel) and not (
-                    timed and timed.samples and timed.samples % (amount // shaped.parallel.replica)
+                if _shares(problem, variant, amount, parallel) and not (
+                    times_by_task and times_by_task.samples and times_by_task.samples % (amount // variant.parallel.replica)
                 ):
-                    need = need_on(problem, shaped, parallel, amount, sizes)
-                    untimed = Option(
+                    need = need_on(problem, variant, parallel, amount, sizes)
+                    bare_option = Option(
                         kind, amount, parallel, (), need.memory, need.kept, estimated=need.estimated, group=size,
-                        processes=amount // shaped.per_process, on_sizes=need.on_sizes,
+                        processes=amount // variant.per_process, on_sizes=need.on_sizes,
                         undivided=problem.divide(component.name, parallel) != parallel,
                     )  # fmt: skip
-                    option = build_option(untimed, (time_by_count(amount) for time_by_count in times), batches)
+                    option = build_option(bare_option, (time_by_count(amount) for time_by_count in times), batches)
                     candidates += [option] if option is not None else []
     if len(choices) > 1 and ignores_estimate(problem, component):  # Of otherwise equal degrees, those with the least memory come first.
         candidates.sort(
@@ -81,7 +83,7 @@ def options(
 def _list_degrees(problem: Problem, component: Component) -> Mapping[Parallel, ProcessShape | None]:
     """Return the degrees of a component, own and by arrangement, with their shapes."""
     shape_of: dict[Parallel, ProcessShape | None] = {component.parallel: None}
-    shapes = [way.shapes[component.name] for way in problem.job.planning.ways if component.name in way.shapes]
+    shapes = [arrangement.shapes[component.name] for arrangement in problem.job.planning.ways if component.name in arrangement.shapes]
     for shape in (
         shapes if len(shapes) == len(problem.job.planning.ways) else ()
     ):  # Else the shapes are its own, whatever becomes of them in an arrangement.
@@ -93,22 +95,22 @@ def _shape(component: Component, parallel: Parallel, shape: ProcessShape | None)
     """Return the component with degrees and their process shape."""
     if shape is None:
         return replace(component, parallel=parallel)
-    shaped = replace(component, per_process=shape.per_process, stride=shape.stride, parallel=shape.parallel)
-    return replace(shaped, least=max(shaped.least, shape.least))
+    variant = replace(component, per_process=shape.per_process, stride=shape.stride, parallel=shape.parallel)
+    return replace(variant, least=max(variant.least, shape.least))
 
 
 def build_option(option: Option, times: Iterable[Time | None], batches: int) -> Option | None:
     """Return the option with times in multiples of `batches`; None for an unknown time."""
-    known = list(times)
-    nanoseconds = tuple(-(-time.nanoseconds // batches) * batches for time in known if time is not None)
-    extrapolated = any(time is not None and time.extrapolated for time in known)
-    return replace(option, nanoseconds=nanoseconds, extrapolated=extrapolated) if len(nanoseconds) == len(known) else None
+    times_of_tasks = list(times)
+    nanoseconds = tuple(-(-time.nanoseconds // batches) * batches for time in times_of_tasks if time is not None)
+    is_extrapolated = any(time is not None and time.extrapolated for time in times_of_tasks)
+    return replace(option, nanoseconds=nanoseconds, extrapolated=is_extrapolated) if len(nanoseconds) == len(times_of_tasks) else None
 
 
 def _shares(problem: Problem, component: Component, amount: int, parallel: Parallel) -> bool:
     """Return True if all shares divide among this count, and the dialect accepts it."""
-    processes, known = amount // component.per_process, problem.job.planning.accepted.get(component.name)
-    if known is not None and (amount, parallel) not in known:
+    processes, accepted_pairs = amount // component.per_process, problem.job.planning.accepted.get(component.name)
+    if accepted_pairs is not None and (amount, parallel) not in accepted_pairs:
         return False
     if not whole_groups(component.divided_among, amount, problem.divide(component.name, parallel)):
         return False
@@ -120,5 +122,5 @@ def _divides(problem: Problem, component: Component, parallel: Parallel) -> bool
     use = problem.job.models.get(component.name)
     if use is None or use.card is None or use.card.assumed:
         return True
-    proved = (split for split in use.splits if split.proved)
-    return all(not (amount := getattr(use.card, split.card_field)) or split.fits(amount, split.of(parallel)) for split in proved)
+    proved_splits = (split for split in use.splits if split.proved)
+    return all(not (amount := getattr(use.card, split.card_field)) or split.fits(amount, split.of(parallel)) for split in proved_splits)

@@ -48,8 +48,8 @@ def _is_on_one_node(problem: Problem, component: Component) -> bool:
 def widen(problem: Problem, widenings: Collection[str]) -> Iterator[tuple[str, Problem]]:
     """Yield these widenings of the scope with the widened problem."""
     job, workload = problem.job, problem.job.planning.workload
-    if NESTED in widenings and (inside := with_nesting(problem)) is not None:
-        yield NESTED, inside
+    if NESTED in widenings and (variant := with_nesting(problem)) is not None:
+        yield NESTED, variant
     if SPANNING in widenings:
         parts = tuple(let_over_nodes(component) if _is_on_one_node(problem, component) else component for component in problem.components)
         yield SPANNING, replace(problem, job=replace(job, components=parts))
@@ -77,9 +77,11 @@ def with_nesting(problem: Problem) -> Problem | None:
 
 def _all_are_arranged(problem: Problem) -> bool:
     """Return True if the framework decides all sharing, as whole sets or not at all."""
-    named = [{name for pair in (*way.together, *way.apart) for name in pair} for way in problem.job.planning.ways]
-    timed = [component.name for component in problem.components if component.timed and component.runs is None]
-    return bool(named) and all(name in names for names in named for name in timed)
+    names_each = [
+        {name for pair in (*arrangement.together, *arrangement.apart) for name in pair} for arrangement in problem.job.planning.ways
+    ]
+    open_names = [component.name for component in problem.components if component.timed and component.runs is None]
+    return bool(names_each) and all(name in names for names in names_each for name in open_names)
 
 
 def forbids_nesting(workload: Workload) -> bool:
@@ -103,14 +105,14 @@ def choices_of_models(problem: Problem) -> tuple[list[Problem], int]:
         return [problem], 0
     sets = sets_of_models(problem)
     few = {name: tuple(models for models in choices if len(models) == 1 or models == choices[-1]) for name, choices in sets.items()}
-    alike = (
+    same_for_all = (
         {name: models if models in choices else choices[-1] for name, choices in few.items()}
         for models in chain.from_iterable(few.values())
     )
     fitting = next((choices for choices in (sets, few) if prod(map(len, choices.values())) <= MOST), None)
-    chosen = [dict(zip(sets, combination)) for combination in product(*fitting.values())] if fitting is not None else [*alike]
-    known = [combination for place, combination in enumerate(chosen) if combination not in chosen[:place]]
-    return [as_spanning(problem, combination) for combination in known], prod(map(len, sets.values())) - len(known)
+    every = [dict(zip(sets, combination)) for combination in product(*fitting.values())] if fitting is not None else [*same_for_all]
+    distinct = [combination for place, combination in enumerate(every) if combination not in every[:place]]
+    return [as_spanning(problem, combination) for combination in distinct], prod(map(len, sets.values())) - len(distinct)
 
 
 def may_span(problem: Problem) -> bool:
@@ -118,8 +120,8 @@ def may_span(problem: Problem) -> bool:
     workload, models = problem.job.planning.workload, {node.accelerator_model for node in problem.cluster.nodes if node.accelerators}
     if workload is None or not workload.heterogeneous or workload.over_kinds or len(models) < 2:
         return False
-    fixed = (part for part in problem.components if part.runs is not None and part.timed and problem.kind(part) == ACCELERATOR)
-    return all(model_of(problem, component) is not None for component in fixed) and all(sets_of_models(problem).values())
+    fixed_parts = (part for part in problem.components if part.runs is not None and part.timed and problem.kind(part) == ACCELERATOR)
+    return all(model_of(problem, component) is not None for component in fixed_parts) and all(sets_of_models(problem).values())
 
 
 def sets_of_models(problem: Problem) -> Mapping[str, tuple[tuple[str, ...], ...]]:
@@ -154,26 +156,31 @@ def as_spanning(problem: Problem, models: Models) -> Problem:
     if workload is None:
         return problem
     parts = tuple(restrict_to_models(problem, part, models[part.name]) if part.name in models else part for part in problem.components)
-    own = (
+    file_runs = (
         problem.job.planning.own
         if all(own_models == models[name] for name, own_models in _own_models(problem).items() if name in models)
         else {}
     )
     workload = replace(workload, over_kinds=True, on_models=dict(models))
-    return replace(problem, job=replace(problem.job, components=parts, planning=replace(problem.job.planning, workload=workload, own=own)))
+    return replace(
+        problem, job=replace(problem.job, components=parts, planning=replace(problem.job.planning, workload=workload, own=file_runs))
+    )
 
 
 def keep_models(problem: Problem) -> Problem:
     """Return the problem on the models of the baseline, if the scope is heterogeneous."""
-    chosen = {component.name for component in _choosing(problem)} if may_span(problem) else set[str]()
-    models = {name: own for name, own in _own_models(problem).items() if name in chosen}
+    open_names = {component.name for component in _choosing(problem)} if may_span(problem) else set[str]()
+    models = {name: models_of_file for name, models_of_file in _own_models(problem).items() if name in open_names}
     return as_spanning(problem, models) if models else problem
 
 
 def _own_models(problem: Problem) -> Models:
     """Return the models of open components in the baseline, in node order."""
-    own = Assignment({name: runs for name, runs in problem.job.planning.own.items() if problem[name].runs is None})
-    nodes = {name: [node for (node, kind), mask in sorted(own.masks(name).items()) if kind == ACCELERATOR and mask] for name in own.runs}
+    assignment = Assignment({name: runs for name, runs in problem.job.planning.own.items() if problem[name].runs is None})
+    nodes = {
+        name: [node for (node, kind), mask in sorted(assignment.masks(name).items()) if kind == ACCELERATOR and mask]
+        for name in assignment.runs
+    }
     return {
         name: tuple(dict.fromkeys(problem.cluster.nodes[node].accelerator_model for node in held)) for name, held in nodes.items() if held
     }

@@ -37,7 +37,7 @@ PLACED = 48
 
 
 def sensitivity(
-    planned: PlanningResult, most: int = SEARCHES, limit: float = SPENT,
+    result: PlanningResult, most: int = SEARCHES, limit: float = SPENT,
     solve: Solve | None = None, traffic: bool = False, session: Session | None = None,
     ranges: Mapping[str, tuple[int, int]] = {},
 ) -> Sensitivity:  # fmt: skip
@@ -49,14 +49,14 @@ def sensitivity(
     searches together. `solve` : places designs; one without a placement replaces nothing. `traffic` : True if traffic takes time. Other plans have the least that any
     placement needs. `ranges` : component -> percent of its times that an estimate goes down and up to.
     """
-    run = _Run(planned, most, limit, solve, traffic, session or Session())
-    names = [name for name, tasks in planned.question.tasks_of.items() if tasks]
-    ways = [_Way(name, list(factors), planned.bound) for name in names for factors in _factors(ranges.get(name))]
+    run = _Run(result, most, limit, solve, traffic, session or Session())
+    names = [name for name, tasks in result.question.tasks_of.items() if tasks]
+    variations = [_Way(name, list(factors), result.bound) for name in names for factors in _factors(ranges.get(name))]
     if run.is_best():
-        run.session.unless_cancelled(lambda: run.judge_all(ways), lambda: None)
-    flips = tuple(way.flip for way in ways if way.flip is not None)
-    left = tuple((way.component, way.open[0]) for way in ways if way.open and way.flip is None)
-    return Sensitivity(flips, left, run.searches, traffic)
+        run.session.unless_cancelled(lambda: run.judge_all(variations), lambda: None)
+    changes = tuple(variation.flip for variation in variations if variation.flip is not None)
+    undecided = tuple((variation.component, variation.open[0]) for variation in variations if variation.open and variation.flip is None)
+    return Sensitivity(changes, undecided, run.searches, traffic)
 
 
 def _factors(between: tuple[int, int] | None) -> tuple[Sequence[int], Sequence[int]]:
@@ -103,13 +103,13 @@ class _Run:
     """Searches for the sensitivity of a plan."""
 
     def __init__(
-        self, planned: PlanningResult, most: int, limit: float,
+        self, result: PlanningResult, most: int, limit: float,
         solve: Solve | None, traffic: bool, session: Session,
     ) -> None:  # fmt: skip
-        self.planned, self.model = planned, cost_model(planned.model)
+        self.planned, self.model = result, cost_model(result.model)
         self.most, self.limit, self.traffic, self.session = most, limit, traffic, session
-        self.solve, self.questions, self.left = solve, list(planned.parts or (planned.question,)), PLACED
-        self.by_time = planned.question.aim == SECONDS
+        self.solve, self.questions, self.left = solve, list(result.parts or (result.question,)), PLACED
+        self.by_time = result.question.aim == SECONDS
         self.searches, self.spent = 0, 0.0
 
     def is_best(self) -> bool:
@@ -118,95 +118,95 @@ class _Run:
             return self.planned.proved
         return self.planned.price[0] * HUNDRED <= self.planned.bound * (HUNDRED + WORTH)
 
-    def judge_all(self, ways: Sequence[_Way]) -> None:
+    def judge_all(self, variations: Sequence[_Way]) -> None:
         """Judge the nearest factor of every way, then the next factors."""
-        while ways:
+        while variations:
             holding = []
-            for number, way in enumerate(ways):
-                share = (self.limit - self.spent) / (len(ways) - number)
-                if self._holds(way, self.spent + share) and way.open:
-                    holding.append(way)
-            ways = holding
+            for number, variation in enumerate(variations):
+                share = (self.limit - self.spent) / (len(variations) - number)
+                if self._holds(variation, self.spent + share) and variation.open:
+                    holding.append(variation)
+            variations = holding
 
-    def _holds(self, way: _Way, until: float) -> bool:
+    def _holds(self, variation: _Way, until: float) -> bool:
         """Judge the nearest open factor; return True if the plan holds there."""
-        there, better, decided = self._there(way.component, way.open[0]), None, True
-        if not self._is_proved(way, there):
-            better, decided = self._search(there, until)
-        if better is not None or there.is_broken:
-            flip = better or Flip(way.component, HUNDRED, there.percent, there.takes)
-            way.flip = replace(flip, holds=way.holds)
+        varied, better, is_decided = self._there(variation.component, variation.open[0]), None, True
+        if not self._is_proved(variation, varied):
+            better, is_decided = self._search(varied, until)
+        if better is not None or varied.is_broken:
+            flip = better or Flip(variation.component, HUNDRED, varied.percent, varied.takes)
+            variation.flip = replace(flip, holds=variation.holds)
             return False
-        if decided:
+        if is_decided:
             if self.by_time:
-                way.bound = max(way.bound, (there.budget.nanoseconds or 0) + 1)
-            way.holds = way.open.pop(0)
-        return decided
+                variation.bound = max(variation.bound, (varied.budget.nanoseconds or 0) + 1)
+            variation.holds = variation.open.pop(0)
+        return is_decided
 
     def _there(self, component: str, percent: int) -> _There:
-        planned, question = self.planned, self.planned.question
-        options, budget = planned.compared.options, question.budget
+        result, question = self.planned, self.planned.question
+        options, budget = result.compared.options, question.budget
         option = scale(options[component], percent, question.flow.batches)
-        plan = replace(planned.compared, options={**options, component: option})
-        takes = iteration(self.model, question, plan) + planned.best.traffic
+        plan = replace(result.compared, options={**options, component: option})
+        takes = iteration(self.model, question, plan) + result.best.traffic
         is_broken = budget.nanoseconds is not None and takes > budget.nanoseconds
         if not is_broken and self.by_time:
             most = (takes * HUNDRED - 1) // (HUNDRED + WORTH)
             budget = replace(budget, nanoseconds=most)
         elif not is_broken:
-            budget = replace(budget, accelerators=planned.all_accelerators - question.given.held - 1)
+            budget = replace(budget, accelerators=result.all_accelerators - question.given.held - 1)
         return _There(component, percent, plan, takes, is_broken, budget)
 
-    def _is_proved(self, way: _Way, there: _There) -> bool:
+    def _is_proved(self, variation: _Way, varied_plan: _There) -> bool:
         """Return True if a better design there is excluded without a search.
 
         Every cost model adds maxima of sums of times: with longer times of a component no design
         takes less, and with `percent` of them none takes less than `percent` of an iteration.
         """
-        most = there.budget.nanoseconds
-        if there.budget.accelerators == 0:
+        most = varied_plan.budget.nanoseconds
+        if varied_plan.budget.accelerators == 0:
             return True
         if not self.by_time:  # fewer that keep to the budget there keep to it with less time too
-            return there.percent > HUNDRED and not there.is_broken
-        return most is not None and most * HUNDRED < way.bound * min(there.percent, HUNDRED)
+            return varied_plan.percent > HUNDRED and not varied_plan.is_broken
+        return most is not None and most * HUNDRED < variation.bound * min(varied_plan.percent, HUNDRED)
 
-    def _search(self, there: _There, until: float) -> tuple[Flip | None, bool]:
+    def _search(self, varied_plan: _There, until: float) -> tuple[Flip | None, bool]:
         """Return the best better design there, and True if none is missed."""
-        found: dict[Price, Flip] = {}
-        decided, count = True, len(self.questions)
+        changes: dict[Price, Flip] = {}
+        is_decided, count = True, len(self.questions)
         for number in range(count):
             share = (until - self.spent) / (count - number)
-            decided = self._search_one(number, there, self.spent + share, found) and decided
-        return (found[min(found)] if found else None), decided
+            is_decided = self._search_one(number, varied_plan, self.spent + share, changes) and is_decided
+        return (changes[min(changes)] if changes else None), is_decided
 
     def _search_one(
-        self, number: int, there: _There, until: float, found: dict[Price, Flip],
+        self, number: int, varied_plan: _There, until: float, changes: dict[Price, Flip],
     ) -> bool:  # fmt: skip
         """Search a problem without unplaceable designs; return True if it was decided."""
-        name = there.component
-        plan = replace(this_alone(there.plan), segments=there.plan.segments)
-        barred = (plan,) if self.planned.best.traffic else ()  # priced without its traffic
+        name = varied_plan.component
+        plan = replace(this_alone(varied_plan.plan), segments=varied_plan.plan.segments)
+        no_goods = (plan,) if self.planned.best.traffic else ()  # priced without its traffic
         while self.searches < self.most and self.spent < until:
             plain = self.questions[number]
-            options = [scale(candidate, there.percent, plain.flow.batches) for candidate in plain.options[name]]
+            options = [scale(candidate, varied_plan.percent, plain.flow.batches) for candidate in plain.options[name]]
             every = {**plain.options, name: tuple(options)}
-            asked = replace(plain, options=every, budget=there.budget, barred=(*plain.barred, *barred))
-            searched = search(asked, self.model, until - self.spent, session=self.session)
-            self.searches, self.spent = self.searches + 1, self.spent + searched.spent
-            if searched.best is None:
-                return searched.proved
-            price, best = searched.best.price, as_listed(searched.best.design, asked, self.model, asked)
+            variant = replace(plain, options=every, budget=varied_plan.budget, barred=(*plain.barred, *no_goods))
+            outcome = search(variant, self.model, until - self.spent, session=self.session)
+            self.searches, self.spent = self.searches + 1, self.spent + outcome.spent
+            if outcome.best is None:
+                return outcome.proved
+            price, best = outcome.best.price, as_listed(outcome.best.design, variant, self.model, variant)
             option = plain.options[name][options.index(best.options[name])]
             design = replace(best, options={**best.options, name: option})
             verdict = self._verdict(plain, design)
             if verdict != IMPOSSIBLE:
-                times = tuple(segment_times(self.model, asked, best))
+                times = tuple(segment_times(self.model, variant, best))
                 traffic = price[0 if self.by_time else 1] - sum(times)
                 to = CostedDesign(best, sum(times), times, traffic, models=models_of(self.questions, design))
-                found.setdefault(
-                    price, Flip(name, HUNDRED, there.percent, there.takes, to, verdict != UNDECIDED and not self.traffic, plain)
+                changes.setdefault(
+                    price, Flip(name, HUNDRED, varied_plan.percent, varied_plan.takes, to, verdict != UNDECIDED and not self.traffic, plain)
                 )
-                return searched.proved
+                return outcome.proved
             if self.left <= 0:
                 return False
             self.questions[number] = self._without(plain, design)

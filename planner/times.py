@@ -27,48 +27,48 @@ class Time(NamedTuple):
     extrapolated: bool
 
 
-def time_of(timed: TimedComponent, phase: str, accelerators: int, parallel: Parallel, model: str) -> Time | None:
+def time_of(times: TimedComponent, phase: str, accelerators: int, parallel: Parallel, model: str) -> Time | None:
     """Return the time of a phase; None if no measurement applies (see `times_of`)."""
-    return times_of(timed, phase, parallel, model)(accelerators)
+    return times_of(times, phase, parallel, model)(accelerators)
 
 
-def times_of(timed: TimedComponent, phase: str, parallel: Parallel, model: str) -> Callable[[int], Time | None]:
+def times_of(times: TimedComponent, phase: str, parallel: Parallel, model: str) -> Callable[[int], Time | None]:
     """Return the time by the accelerators of a model, None if unmeasured (see docs/times.md)."""
-    if timed.longest_of:
-        per_model = ((TimedComponent(rows, timed.scaling), next((row.model for row in rows if row.model), "")) for rows in timed.longest_of)
+    if times.longest_of:
+        per_model = ((TimedComponent(rows, times.scaling), next((row.model for row in rows if row.model), "")) for rows in times.longest_of)
         return partial(_longest, [times_of(rows, phase, parallel, its_model) for rows, its_model in per_model])
-    rows = _standing(timed.measured, phase, parallel, model)
-    return partial(_estimate, {count: row.nanoseconds for count, row in rows.items()}, timed.scaling)
+    rows = _standing(times.measured, phase, parallel, model)
+    return partial(_estimate, {count: row.nanoseconds for count, row in rows.items()}, times.scaling)
 
 
-def rests_on(timed: TimedComponent, phase: str, accelerators: int, parallel: Parallel, model: str) -> list[Measured]:
+def rests_on(times: TimedComponent, phase: str, accelerators: int, parallel: Parallel, model: str) -> list[Measured]:
     """Return the measurements (at most two) behind a time on a model."""
-    rows = _standing(timed.measured, phase, parallel, model)
-    return [rows[count] for count in _neighbours([*rows], timed.scaling, accelerators)]
+    rows = _standing(times.measured, phase, parallel, model)
+    return [rows[count] for count in _neighbours([*rows], times.scaling, accelerators)]
 
 
 def _longest(times: Sequence[Callable[[int], Time | None]], accelerators: int) -> Time | None:
     """Return the longest of several times; None unless all are known."""
-    known = [time for time_by_count in times if (time := time_by_count(accelerators)) is not None]
-    return max(known, key=lambda time: time.nanoseconds) if len(known) == len(times) else None
+    time_list = [time for time_by_count in times if (time := time_by_count(accelerators)) is not None]
+    return max(time_list, key=lambda time: time.nanoseconds) if len(time_list) == len(times) else None
 
 
-def _estimate(measured: Mapping[int, int], scaling: str, accelerators: int) -> Time | None:
-    """Return the time on a number of accelerators; `measured` is count -> ns, ascending."""
-    counts = [*measured]
-    used = _neighbours(counts, scaling, accelerators)
-    if not used:
+def _estimate(nanoseconds_of: Mapping[int, int], scaling: str, accelerators: int) -> Time | None:
+    """Return the time on a number of accelerators; `nanoseconds_of` is count -> ns, ascending."""
+    counts = [*nanoseconds_of]
+    neighbours = _neighbours(counts, scaling, accelerators)
+    if not neighbours:
         return None
-    low, high = used[0], used[-1]
+    low, high = neighbours[0], neighbours[-1]
     if low == accelerators:
-        return Time(measured[low], False)
-    outside = not counts[0] < accelerators < counts[-1]
+        return Time(nanoseconds_of[low], False)
+    is_extrapolated = not counts[0] < accelerators < counts[-1]
     if low == high:
-        return Time(min(LONGEST, _grain(measured[low] * low / accelerators)), outside)
-    power = math.log(measured[high] / measured[low]) / math.log(high / low)
-    if math.log(measured[low]) + power * math.log(accelerators / low) >= math.log(LONGEST):
-        return Time(LONGEST, outside)
-    return Time(_grain(measured[low] * (accelerators / low) ** power), outside)
+        return Time(min(LONGEST, _grain(nanoseconds_of[low] * low / accelerators)), is_extrapolated)
+    power = math.log(nanoseconds_of[high] / nanoseconds_of[low]) / math.log(high / low)
+    if math.log(nanoseconds_of[low]) + power * math.log(accelerators / low) >= math.log(LONGEST):
+        return Time(LONGEST, is_extrapolated)
+    return Time(_grain(nanoseconds_of[low] * (accelerators / low) ** power), is_extrapolated)
 
 
 def _neighbours(counts: Sequence[int], scaling: str, accelerators: int) -> tuple[int, ...]:
@@ -89,7 +89,7 @@ def _neighbours(counts: Sequence[int], scaling: str, accelerators: int) -> tuple
     return (min(two, key=lambda count: max(count, accelerators) / min(count, accelerators)),)
 
 
-def _standing(measured: Sequence[Measured], phase: str, parallel: Parallel, model: str) -> dict[int, Measured]:
+def _standing(measurements: Sequence[Measured], phase: str, parallel: Parallel, model: str) -> dict[int, Measured]:
     """Return count -> applicable measurement, in the order of the counts.
 
     Of several, the one that names most degrees; then one that names the model; then the one that
@@ -97,10 +97,10 @@ def _standing(measured: Sequence[Measured], phase: str, parallel: Parallel, mode
     """
 
     def exactness(row: Measured) -> tuple[int, bool, tuple[bool, ...]]:
-        named = tuple(row.names(degree) for degree in DEGREES)
-        return sum(named), row.model == model, named
+        degrees_named = tuple(row.names(degree) for degree in DEGREES)
+        return sum(degrees_named), row.model == model, degrees_named
 
-    rows = (row for row in measured if row.phase == phase and row.model in ("", model))
+    rows = (row for row in measurements if row.phase == phase and row.model in ("", model))
     holding = sorted((row for row in rows if row.holds_with(parallel)), key=exactness)
     best = {row.accelerators: row for row in holding}
     return {count: best[count] for count in sorted(best)}
@@ -115,23 +115,23 @@ def restrict_to_models(problem: Problem, component: Component, models: Sequence[
     if len(models) == 1:
         return replace(component, accelerator_model=models[0])
     excluded_nodes = (node.rank for node in problem.cluster.nodes if node.accelerators and node.accelerator_model not in models)
-    if timed := component.timed:
-        rows_by_model = tuple(tuple(row for row in timed.measured if row.model in ("", model)) for model in models)
-        timed = replace(timed, measured=tuple(replace(row, model="") for row in timed.measured), longest_of=rows_by_model)
-    return replace(component, timed=timed, excluded=tuple(sorted({*component.excluded, *excluded_nodes})))
+    if times := component.timed:
+        rows_by_model = tuple(tuple(row for row in times.measured if row.model in ("", model)) for model in models)
+        times = replace(times, measured=tuple(replace(row, model="") for row in times.measured), longest_of=rows_by_model)
+    return replace(component, timed=times, excluded=tuple(sorted({*component.excluded, *excluded_nodes})))
 
 
-def times_on(timed: TimedComponent, models: Sequence[str]) -> Mapping[str, TimedComponent]:
+def times_on(times: TimedComponent, models: Sequence[str]) -> Mapping[str, TimedComponent]:
     """Return the times on each of several models, also if merged into the slowest."""
-    if timed.longest_of:
-        return {model: TimedComponent(rows, timed.scaling) for model, rows in zip(models, timed.longest_of)}
-    return dict.fromkeys(models, timed)
+    if times.longest_of:
+        return {model: TimedComponent(rows, times.scaling) for model, rows in zip(models, times.longest_of)}
+    return dict.fromkeys(models, times)
 
 
 def slowest(times: Mapping[str, TimedComponent], phase: str, amount: int, parallel: Parallel) -> tuple[str, bool]:
     """Return the first slowest model of several, and True if all are equal."""
-    known = {model: time_of(timed, phase, amount, parallel, model) for model, timed in times.items()}
-    durations = {model: time.nanoseconds if time else 0 for model, time in known.items()}
+    time_of_model = {model: time_of(entry, phase, amount, parallel, model) for model, entry in times.items()}
+    durations = {model: time.nanoseconds if time else 0 for model, time in time_of_model.items()}
     return max(durations, key=lambda model: durations[model], default=""), len(set(durations.values())) <= 1
 
 
@@ -154,5 +154,5 @@ def models_there(problem: Problem, component: Component) -> tuple[str, ...]:
         return (component.accelerator_model,)
     ranks, nodes = frozenset(problem.cluster.members(component.node_groups)) - frozenset(component.excluded), problem.cluster.nodes
     models = dict.fromkeys(nodes[rank].accelerator_model for rank in sorted(ranks) if nodes[rank].accelerators)
-    timed = {row.model for row in component.timed.measured} if component.timed else {""}
-    return tuple(model for model in models if "" in timed or model in timed)
+    timed_models = {row.model for row in component.timed.measured} if component.timed else {""}
+    return tuple(model for model in models if "" in timed_models or model in timed_models)

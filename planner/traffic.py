@@ -32,9 +32,9 @@ class Traffic:
         bandwidth = problem.workload.bandwidth
         names_any = any(domain(node, LOWEST) for node in problem.cluster.nodes)
         self.by_node = 0 if names_any else bandwidth.get(NODE_LEVEL, 0)
-        known = {LOWEST: self.by_node} if self.by_node else {}
+        lowest_level = {LOWEST: self.by_node} if self.by_node else {}
         self.costs: Mapping[str, int] = {
-            level: -(-SECOND // rate) for level, rate in {**bandwidth, **known}.items() if level in LEVELS and rate
+            level: -(-SECOND // rate) for level, rate in {**bandwidth, **lowest_level}.items() if level in LEVELS and rate
         }
 
     def weigh(self, problem: Problem) -> Problem:
@@ -42,21 +42,21 @@ class Traffic:
         if not self.costs:
             return problem
         preference = Preference(WEIGHTED, {level: self.costs.get(level, 0) for level in LEVELS}, bytes_first=True)
-        asked = replace(problem, job=replace(problem.job, preference=preference))
+        weighted = replace(problem, job=replace(problem.job, preference=preference))
         if not self.by_node:
-            return asked
-        back = {renamed: name for name, renamed in _NAMES.items()}
+            return weighted
+        back = {new_name: name for name, new_name in _NAMES.items()}
         caps = tuple(Cap(tuple((back.get(name, name), cost) for name, cost in cap.terms), cap.most) for cap in problem.caps)
         nodes = tuple(replace(node, topology={**node.topology, LOWEST: node.name}) for node in problem.cluster.nodes)
-        return replace(asked, cluster=replace(problem.cluster, nodes=nodes), caps=caps)
+        return replace(weighted, cluster=replace(problem.cluster, nodes=nodes), caps=caps)
 
     @property
     def fixed(self) -> int:
         """Return the ns of traffic between fixed components, and of forced colocations."""
         runs = {}
         for members in self.problem.colocated_sets:
-            given = next((component.runs for component in members if component.runs is not None), None)
-            runs.update({component.name: component.runs or given for component in members} if given else {})
+            runs_of_set = next((component.runs for component in members if component.runs is not None), None)
+            runs.update({component.name: component.runs or runs_of_set for component in members} if runs_of_set else {})
         return self.nanoseconds(Assignment(runs)) if runs else 0
 
     def at_most(self, problem: Problem, nanoseconds: int) -> Problem:
@@ -76,15 +76,15 @@ class Traffic:
         terms = tuple(replace(term, name=_NAMES.get(term.name, term.name)) for term in plan.terms)
         return replace(plan, cluster=self.cluster, terms=terms)
 
-    def nanoseconds(self, placed: Assignment) -> int:
+    def nanoseconds(self, assignment: Assignment) -> int:
         """Return the ns of traffic in a placement, fixed components included."""
         if not self.costs:
             return 0
-        asked = self.weigh(self.problem)
-        parts = tuple(replace(component, runs=None) for component in asked.components if placed.of(component.name))
-        there = replace(asked, job=replace(asked.job, components=parts))
+        weighted = self.weigh(self.problem)
+        parts = tuple(replace(component, runs=None) for component in weighted.components if assignment.of(component.name))
+        open_problem = replace(weighted, job=replace(weighted.job, components=parts))
         terms = (term for term in OBJECTIVES if isinstance(term, BytesAcross) and self.costs.get(term.level))
-        return sum(self.costs[term.level] * term.value(there, placed) for term in terms)
+        return sum(self.costs[term.level] * term.value(open_problem, assignment) for term in terms)
 
     def least(self, plan: Plan) -> int:
         """Return a lower bound of the traffic in ns, by the proved terms."""

@@ -14,17 +14,17 @@ from ..solver.sandbox.end_reasons import Faulty, Stopped
 from ..solver.wording import exactly_in_time, format_time
 
 
-def report_infeasible(proved: bool, unplaceable: Sequence[Unplaceable]) -> Answer:
+def report_infeasible(is_proved: bool, unplaceable: Sequence[Unplaceable]) -> Answer:
     """Return the infeasible answer: why the best design has no placement, and no other has."""
     reason, slow = _best(unplaceable)
-    if not reason and proved:
+    if not reason and is_proved:
         finding = error("PW601", "", "impossible: no counts and degrees fit together", help="leave more open")
         return Answer(IMPOSSIBLE, findings=(finding,), how="search")
     if not reason:
         message = "undecided: within the limit no counts and degrees were found, and no proof that there are none"
         finding = error("PW602", "", message, help="give it longer with `--limit`, or leave more open")
         return Answer(UNDECIDED, findings=(finding,), how="search")
-    if proved:
+    if is_proved:
         note = "these counts and degrees are the best by time, and no others that fit can be placed"
         if slow:
             note = "of the counts and degrees that keep to that without their traffic these take the least with it"
@@ -45,14 +45,14 @@ def not_all_read(count: int) -> Answer:
 def report_too_many(unplaceable: Sequence[Unplaceable]) -> Answer:
     """Return the undecided answer after too many unplaceable designs."""
     message = f"undecided: none of the {len(unplaceable)} best designs was placed"
-    found = error("PW602", "", message, help="leave more open: counts, degrees, or who shares with whom")
-    return Answer(UNDECIDED, findings=(found, *_best(unplaceable)[0]), how="search")
+    finding = error("PW602", "", message, help="leave more open: counts, degrees, or who shares with whom")
+    return Answer(UNDECIDED, findings=(finding, *_best(unplaceable)[0]), how="search")
 
 
 def find_slow(unplaceable: Sequence[Unplaceable]) -> Unplaceable | None:
     """Return the placed design with the least time among those with too much traffic."""
-    placed = [design for design in unplaceable if design.priced.traffic]
-    return min(placed, key=lambda design: design.priced.total, default=None)
+    with_traffic = [design for design in unplaceable if design.priced.traffic]
+    return min(with_traffic, key=lambda design: design.priced.total, default=None)
 
 
 def _best(unplaceable: Sequence[Unplaceable]) -> tuple[tuple[Finding, ...], bool]:
@@ -64,21 +64,21 @@ def _best(unplaceable: Sequence[Unplaceable]) -> tuple[tuple[Finding, ...], bool
 
 def with_help(answer: Answer, helps: Iterable[str]) -> Answer:
     """Return the answer with tested helps first."""
-    known = [text for text in helps if text]
-    if not known:
+    texts = [text for text in helps if text]
+    if not texts:
         return answer
     first, *rest = answer.findings
     return replace(
-        answer, findings=(replace(first, help="; or ".join([*known, *([first.help] if first.help not in ("", NO_CHANGE) else [])])), *rest)
+        answer, findings=(replace(first, help="; or ".join([*texts, *([first.help] if first.help not in ("", NO_CHANGE) else [])])), *rest)
     )
 
 
-def not_placed(stopped: Stopped, found: bool) -> Answer:
-    """Return the answer of a stopped search; `found` is True if designs existed."""
-    if not found or isinstance(stopped, Faulty):
-        return Answer(UNDECIDED, findings=(stopped.without_answer,), how="search")
-    message = f"undecided: {stopped}, and until then none of the counts and degrees that fit together was placed"
-    return Answer(UNDECIDED, findings=(error("PW602", "", message, help=stopped.help),), how="search")
+def not_placed(reason: Stopped, has_designs: bool) -> Answer:
+    """Return the answer of a stopped search; `has_designs` is True if designs existed."""
+    if not has_designs or isinstance(reason, Faulty):
+        return Answer(UNDECIDED, findings=(reason.without_answer,), how="search")
+    message = f"undecided: {reason}, and until then none of the counts and degrees that fit together was placed"
+    return Answer(UNDECIDED, findings=(error("PW602", "", message, help=reason.help),), how="search")
 
 
 def report_over_budget(takes: int, crossing: int, most: int) -> Finding:

@@ -33,31 +33,31 @@ def with_companions(problem: Problem, plan: Plan, session: Session) -> Answer:
     """
     answer = plan(problem)
     for variant in (may_lie_inside(problem), may_be_apart(problem)):
-        undecided = answer.planned is None and answer.verdict != IMPOSSIBLE
-        if variant is not None and not undecided and not session.cancelled:
+        is_open = answer.planned is None and answer.verdict != IMPOSSIBLE
+        if variant is not None and not is_open and not session.cancelled:
             answer = _better(plan, answer, variant)
     return answer
 
 
 def _better(plan: Plan, answer: Answer, problem: Problem) -> Answer:
     """Return the better answer of both problems, with the weaker of both lower bounds."""
-    rival, planned = plan(problem), answer.planned
+    rival, result = plan(problem), answer.planned
     if rival.planned is None:
         if rival.verdict == IMPOSSIBLE:
             return answer
-        return rival if planned is None else _weaken_bound(answer, 0)
-    if planned is None or rival.planned.price[0] < planned.price[0]:
+        return rival if result is None else _weaken_bound(answer, 0)
+    if result is None or rival.planned.price[0] < result.price[0]:
         answer = _widen_companions(plan, problem, rival)
-    return _weaken_bound(answer, rival.planned.bound if planned is None else min(planned.bound, rival.planned.bound))
+    return _weaken_bound(answer, rival.planned.bound if result is None else min(result.bound, rival.planned.bound))
 
 
 def _weaken_bound(answer: Answer, bound: int) -> Answer:
     """Return the answer with this lower bound; its alternatives stay open."""
-    planned = answer.planned
-    if planned is None:
+    result = answer.planned
+    if result is None:
         return answer
-    proved = planned.proved and bound == planned.price[0]
-    return replace(answer, planned=replace(planned, bound=bound, proved=proved, alternatives_open=True))
+    is_proved = result.proved and bound == result.price[0]
+    return replace(answer, planned=replace(result, bound=bound, proved=is_proved, alternatives_open=True))
 
 
 def _widen_companions(plan: Plan, problem: Problem, answer: Answer) -> Answer:
@@ -75,9 +75,9 @@ def _widen_companions(plan: Plan, problem: Problem, answer: Answer) -> Answer:
     if more.planned is None or more.planned.price[0] > answer.planned.price[0]:
         return answer
     question = answer.planned.question  # what was asked: that it is on no fewer is no demand
-    known = all(option in question.options[name] for name, option in more.planned.best.design.options.items())
-    planned = replace(more.planned, bound=answer.planned.bound, proved=answer.planned.proved)
-    return replace(more, planned=replace(planned, question=question) if known else planned)
+    has_options = all(option in question.options[name] for name, option in more.planned.best.design.options.items())
+    result = replace(more.planned, bound=answer.planned.bound, proved=answer.planned.proved)
+    return replace(more, planned=replace(result, question=question) if has_options else result)
 
 
 def may_lie_inside(problem: Problem) -> Problem | None:
@@ -91,11 +91,11 @@ def may_lie_inside(problem: Problem) -> Problem | None:
         counts = ({option.amount for option in options.get(follower, ())} for options in every)
         return any(option.amount not in amounts for options, amounts in zip(every, counts) for option in options.get(leader, ()))
 
-    led = [relation for relation in going if has_fewer(*relation.components)]
-    if not led:
+    relations_open = [relation for relation in going if has_fewer(*relation.components)]
+    if not relations_open:
         return None
     relations = tuple(
-        replace(relation, kind=SUBSET, components=relation.components[::-1]) if relation in led else relation
+        replace(relation, kind=SUBSET, components=relation.components[::-1]) if relation in relations_open else relation
         for relation in problem.job.relations
     )
     return replace(problem, job=replace(problem.job, relations=relations))
@@ -132,16 +132,16 @@ class UntimedPlacement:
         names = self._names()
         most = self.question.budget.accelerators if self.question.aim == SECONDS else design.count_used(self.question)
         caps = self._caps(design, names)
-        added = sum(cap - design.options[name].amount for name, cap in caps.items() if self._takes(design, name))
-        if most is None or design.count_used(self.question) + added <= most:
+        increase = sum(cap - design.options[name].amount for name, cap in caps.items() if self._takes(design, name))
+        if most is None or design.count_used(self.question) + increase <= most:
             return self._enlarge(design, caps)
         before: Design | None = None
         while design != before:  # what is widened may leave more to what it is related to
             before = design
-            for together in connect(names, self.question.sharing.together):
-                left = most - design.count_used(self.question)
-                room = {name: left if self._takes(design, name) else UNBOUNDED for name in together}
-                design = self._enlarge(design, self._caps(design, together, room))
+            for group in connect(names, self.question.sharing.together):
+                remaining = most - design.count_used(self.question)
+                room = {name: remaining if self._takes(design, name) else UNBOUNDED for name in group}
+                design = self._enlarge(design, self._caps(design, group, room))
         return design
 
     def _names(self) -> list[str]:
@@ -162,9 +162,9 @@ class UntimedPlacement:
 
     def _amounts(self, design: Design, name: str) -> list[int]:
         """Return the counts open to a component without more memory."""
-        chosen = design.options[name]
+        current = design.options[name]
         return sorted(
-            option.amount for option in self._list_alike(design, name) if option.memory <= chosen.memory and option.kept <= chosen.kept
+            option.amount for option in self._list_alike(design, name) if option.memory <= current.memory and option.kept <= current.kept
         )
 
     def _caps(self, design: Design, names: Collection[str], more: Mapping[str, int] | None = None) -> dict[str, int]:
@@ -174,10 +174,10 @@ class UntimedPlacement:
             free[block.kind] -= block.accelerators if not set(block.components) <= set(names) else 0
         largest = {}
         for name in names:
-            chosen = design.options[name]
-            most = free[chosen.kind] if self._takes(design, name) else UNBOUNDED
-            most = min(most, chosen.amount + more[name]) if more else most
-            largest[name] = max([chosen.amount, *(amount for amount in self._amounts(design, name) if amount <= most)])
+            current = design.options[name]
+            most = free[current.kind] if self._takes(design, name) else UNBOUNDED
+            most = min(most, current.amount + more[name]) if more else most
+            largest[name] = max([current.amount, *(amount for amount in self._amounts(design, name) if amount <= most)])
         return largest
 
     def _enlarge(self, design: Design, caps: Mapping[str, int]) -> Design:
@@ -187,21 +187,23 @@ class UntimedPlacement:
             answer = self.solve(placing(self.problem, self.question, design, caps))
             if answer.plan is None:
                 return design
-            placed = answer.plan.assignment
-            amounts = {name: placed.count_held(name) if design.options[name].kind != NO_KIND else _processes(placed, name) for name in caps}
+            assignment = answer.plan.assignment
+            amounts = {
+                name: assignment.count_held(name) if design.options[name].kind != NO_KIND else _processes(assignment, name) for name in caps
+            }
             strange = {name: amount for name, amount in amounts.items() if amount not in self._amounts(design, name)}
             if not strange:
-                return self._redrawn(design, amounts, placed)
+                return self._redrawn(design, amounts, assignment)
             for name, amount in strange.items():  # a count between two that it may have
                 caps[name] = max(count for count in self._amounts(design, name) if count < amount)
         return design
 
-    def _redrawn(self, design: Design, amounts: Mapping[str, int], placed: Assignment) -> Design:
+    def _redrawn(self, design: Design, amounts: Mapping[str, int], assignment: Assignment) -> Design:
         """Return the design with the counts of a placement."""
         options = dict(design.options)
         for name, amount in amounts.items():
             options[name] = next(option for option in self._list_alike(design, name) if option.amount == amount)
-        seats = {name: placed.accelerators(name) for name in self.question.components}
+        seats = {name: assignment.accelerators(name) for name in self.question.components}
         users = Counter(tuple(name for name in seats if seat in seats[name]) for seat in sorted(frozenset().union(*seats.values())))
         kinds = {name: option.kind for name, option in options.items()}
         order = [block.components for block in design.blocks]
@@ -209,6 +211,6 @@ class UntimedPlacement:
         return replace(design, options=options, blocks=tuple(Block(kinds[names[0]], users[names], names) for names in every))
 
 
-def _processes(placed: Assignment, name: str) -> int:
+def _processes(assignment: Assignment, name: str) -> int:
     """Return the number of resources of a component without accelerators."""
-    return placed.amount(name) or placed.world_size(name)
+    return assignment.amount(name) or assignment.world_size(name)

@@ -54,9 +54,9 @@ class WriteBack:
         The plan has degrees of its own: refusals of all degrees that hints leave open are not
         looked for.
         """
-        edited = self.apply(edits, machines)
-        edited = replace(edited, session=replace(edited.session, refusal_reported=True))
-        findings = findings_of(edited, why_not) if whole else edited.findings
+        reading_after = self.apply(edits, machines)
+        reading_after = replace(reading_after, session=replace(reading_after.session, refusal_reported=True))
+        findings = findings_of(reading_after, why_not) if whole else reading_after.findings
         return [finding for finding in findings if finding.severity is Severity.ERROR]
 
 
@@ -79,12 +79,12 @@ def edits_of(reading: Reading, answer: Answer) -> tuple[list[Edit], tuple[Findin
 def _other_times(reading: Reading, after: Reading, degrees: Mapping[str, Parallel]) -> Iterator[Finding]:
     """Warn of times with another meaning once the plan is in the file."""
     before, now = (times_with(file.problem.job, degrees) if file.problem else {} for file in (reading, after))
-    names = [f"`{name}`" for name, timed in now.items() if before.get(name) not in (None, timed)]
+    names = [f"`{name}`" for name, times_now in now.items() if before.get(name) not in (None, times_now)]
     if not names:
         return
     why = [finding.message for finding in after.findings if finding.code == NOT_SEARCHED and finding.severity is Severity.NOTE]
-    known = {finding.message for finding in reading.findings}
-    reasons = "".join(f": {reason}" for reason in why if reason not in known)
+    old_messages = {finding.message for finding in reading.findings}
+    reasons = "".join(f": {reason}" for reason in why if reason not in old_messages)
     message = f"with this plan in the file the times of {join_names(names)} are read otherwise{reasons}"
     yield warning(
         NOT_SEARCHED, "", message, help="give their times as `seconds`, by count, in `placewright.components` before you plan again"
@@ -98,7 +98,7 @@ def refusing(reading: Reading | None) -> Validator:
     return partial(_refusals, WriteBack(reading), reading.problem)
 
 
-def _refusals(back: WriteBack, own: Problem, problem: Problem, plan: Plan) -> Sequence[Finding]:
+def _refusals(back: WriteBack, file_problem: Problem, problem: Problem, plan: Plan) -> Sequence[Finding]:
     """Return the new findings of a plan in its file; none if it changes nothing.
 
     If degrees follow from sizes, a plan that cannot be written is refused, as its degrees would
@@ -106,17 +106,17 @@ def _refusals(back: WriteBack, own: Problem, problem: Problem, plan: Plan) -> Se
     file the rules of a placement are all there is. If the problem lacks a demand of the file, that
     demand is still in the file: only findings of the framework count then.
     """
-    timed, is_read = own.job.planning.workload is not None, back.file.dialect in FRAMEWORKS
-    if problem.job.planning.workload is None and (timed or not is_read):
+    has_times, is_read = file_problem.job.planning.workload is not None, back.file.dialect in FRAMEWORKS
+    if problem.job.planning.workload is None and (has_times or not is_read):
         return ()
-    machines = None if plan.cluster == own.cluster else replace(plan.cluster, declared=())
+    machines = None if plan.cluster == file_problem.cluster else replace(plan.cluster, declared=())
     try:
         edits = back.edits(plan, replace(problem, cluster=plan.cluster))
     except UnusableInput as refusal:
-        return refusal.findings if problem.job.planning.by_size or (not timed and machines is None) else ()
+        return refusal.findings if problem.job.planning.by_size or (not has_times and machines is None) else ()
     if not edits:
         return ()
-    whole = problem.demands == own.demands and (timed or machines is None)
+    whole = problem.demands == file_problem.demands and (has_times or machines is None)
     after = back.errors(edits, machines, whole)
     before = {(finding.code, finding.subject) for finding in back.errors([], machines, whole)} if after else set()
     return [finding for finding in after if (finding.code, finding.subject) not in before]

@@ -20,17 +20,17 @@ MAX_DIFFERENCES = 3
 
 def render(alternatives: Alternatives, level: str) -> str:
     """Format the answers as columns, then in words."""
-    found = alternatives.found
-    values = [{term.name: term.value for term in alternative.plan.terms} for alternative in found]
+    answers = alternatives.found
+    values = [{term.name: term.value for term in alternative.plan.terms} for alternative in answers]
     rows = [
-        ["alternative", *(str(number) for number in range(1, len(found) + 1))],
-        ["status", *(alternative.plan.status for alternative in found)],
+        ["alternative", *(str(number) for number in range(1, len(answers) + 1))],
+        ["status", *(alternative.plan.status for alternative in answers)],
     ]
-    rows += [[term.name, *(str(term_values.get(term.name, "-")) for term_values in values)] for term in found[0].plan.terms]
+    rows += [[term.name, *(str(term_values.get(term.name, "-")) for term_values in values)] for term in answers[0].plan.terms]
     lines = [table(rows, right=tuple(range(1, len(rows[0]))))]
-    lines += [f"{number}: {_words(alternative, found[0].plan, level)}" for number, alternative in enumerate(found[1:], 2)]
+    lines += [f"{number}: {_words(alternative, answers[0].plan, level)}" for number, alternative in enumerate(answers[1:], 2)]
     if alternatives.complete:
-        lines.append(f"note[PW608]: no other structure is possible than {'this one' if len(found) == 1 else f'these {len(found)}'}")
+        lines.append(f"note[PW608]: no other structure is possible than {'this one' if len(answers) == 1 else f'these {len(answers)}'}")
     return "\n".join(lines)
 
 

@@ -47,22 +47,22 @@ def nodes_table(cluster: Cluster) -> str:
     head = ["rank", "node", "accelerators", "memory", "ids", "taken", "NUMA", "CPUs", "host memory", "hardware", "place", "labels"]
     count = len(cluster.nodes)
     rows = [_row(cluster.nodes[rank]) for rank in range(min(count, MOST_ROWS))]
-    known = [column for column in range(len(head)) if column < 3 or any(row[column] for row in rows)]
-    shown = [[row[column] or "-" for column in known] for row in rows]
-    right = tuple(position for position, column in enumerate(known) if head[column] in ("rank", "NUMA", "CPUs"))
-    left = f"\n... and {count - MOST_ROWS:,} more" if count > MOST_ROWS else ""
-    return table([[head[column] for column in known], *shown], right=right) + left
+    columns = [column for column in range(len(head)) if column < 3 or any(row[column] for row in rows)]
+    body = [[row[column] or "-" for column in columns] for row in rows]
+    right = tuple(position for position, column in enumerate(columns) if head[column] in ("rank", "NUMA", "CPUs"))
+    more = f"\n... and {count - MOST_ROWS:,} more" if count > MOST_ROWS else ""
+    return table([[head[column] for column in columns], *body], right=right) + more
 
 
 def _row(node: Node) -> list[str]:
     ids = [device.physical_id for device in node.accelerators]
     plain = ids == [str(index) for index in range(len(ids))]
-    taken = [range(index, index + 1) for index in range(len(ids)) if node.taken >> index & 1]
+    occupied = [range(index, index + 1) for index in range(len(ids)) if node.taken >> index & 1]
     kinds = dict.fromkeys(device.type for device in node.hardware)
     return [
         str(node.rank), node.name, f"{len(ids)} {node.accelerator_model}".strip() if ids else "none",
         write_memory(node.accelerator_memory) if node.accelerator_memory else "", "" if plain else ",".join(ids),
-        write_ranks(merge(taken)) if taken else "", str(node.numa_domains) if node.numa_domains > 1 else "",
+        write_ranks(merge(occupied)) if occupied else "", str(node.numa_domains) if node.numa_domains > 1 else "",
         str(node.cpus or ""), write_memory(node.memory) if node.memory else "",
         ", ".join(f"{node.count(kind)} {kind}" for kind in kinds),
         " ".join(f"{level} {node.topology[level]}" for level in LEVELS if level in node.topology),

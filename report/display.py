@@ -50,9 +50,9 @@ def html_of_report(report: Report) -> str:
     return f"{picture}{html_of_text(report)}"
 
 
-def html_of_text(shown: object) -> str:
+def html_of_text(value: object) -> str:
     """Return the text of a result."""
-    return f"<pre>{escaped(str(shown))}</pre>"
+    return f"<pre>{escaped(str(value))}</pre>"
 
 
 def add_to_classes() -> None:
@@ -68,6 +68,6 @@ def add_to_accounts() -> None:
     _add(Account, text_of_account, html_of_text)
 
 
-def _add(shown: type, text: Callable[..., str], html: Callable[..., str]) -> None:
+def _add(cls: type, text: Callable[..., str], html: Callable[..., str]) -> None:
     for method, function in {"__str__": text, "_repr_html_": html}.items():
-        setattr(shown, method, function)
+        setattr(cls, method, function)

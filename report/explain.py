@@ -19,13 +19,13 @@ INDENT = "    "
 
 def render(page: Page, colour: bool = False) -> str:
     """Format a page in at most WIDTH columns; examples may be wider."""
-    asked, answered = command_of(page.wrong), command_of(page.right)
+    wrong_command, right_command = command_of(page.wrong), command_of(page.right)
     blocks = [
         f"{paint(page.code, 'cyan', colour)}: {paint(page.title, 'bold', colour)}",
         _prose(page.text),
-        _heading("wrong", "red", asked, colour),
+        _heading("wrong", "red", wrong_command, colour),
         *_examples(page.wrong),
-        _heading("right", "green", answered if answered != asked else "", colour),
+        _heading("right", "green", right_command if right_command != wrong_command else "", colour),
         *_examples(page.right),
         _add_title("fix", page.fix, colour),
     ]
@@ -58,15 +58,15 @@ def list_to_json() -> str:
 
 
 def _heading(word: str, style: str, command: str, colour: bool) -> str:
-    used = f" (`placewright {command}`)" if command else ""
-    return f"{paint(word, style, colour)}{used}:"
+    note = f" (`placewright {command}`)" if command else ""
+    return f"{paint(word, style, colour)}{note}:"
 
 
 def _examples(examples: Iterable[Example]) -> Iterator[str]:
     """Yield examples with names; with commands if these differ from the heading."""
     for number, example in enumerate(examples):
-        named = f"placewright {example.command}" if example.command and number else example.file
-        name = f"{INDENT}# {named}\n" if named and (not example.command or named != example.file) else ""
+        title = f"placewright {example.command}" if example.command and number else example.file
+        name = f"{INDENT}# {title}\n" if title and (not example.command or title != example.file) else ""
         yield name + textwrap.indent(example.text.rstrip("\n"), INDENT)
 
 

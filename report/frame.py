@@ -51,16 +51,16 @@ def _place(span: Span, label: str, texts: Mapping[str, str], gutter: int, style:
     if span.file not in texts:
         return [arrow]
     columns = COLUMNS.get() - gutter - 4
-    shown, before, length = excerpt(texts[span.file], span, columns)
-    if cells(shown) > columns:  # the line is cut
-        shown, before, length = excerpt(texts[span.file], span, columns - 2 * len(_CUT))
+    source_line, before, length = excerpt(texts[span.file], span, columns)
+    if cells(source_line) > columns:  # the line is cut
+        source_line, before, length = excerpt(texts[span.file], span, columns - 2 * len(_CUT))
     bar, number = paint("|", "blue", colour), paint(f"{span.line:>{gutter}}", "blue", colour)
     empty = f"{' ' * (gutter + 2)}{bar}"
     below = [
         line[: len(line) - len(line.lstrip())] + paint(line.strip(), style, colour)
         for line in _carets(before, length, _sentence(label), columns)
     ]
-    return [arrow, empty, f" {number} {bar} {shown}".rstrip(), *(f"{empty} {line}" for line in below)]
+    return [arrow, empty, f" {number} {bar} {source_line}".rstrip(), *(f"{empty} {line}" for line in below)]
 
 
 def _carets(before: int, length: int, label: str, columns: int) -> list[str]:
@@ -86,23 +86,23 @@ def excerpt(text: str, span: Span, width: int = WIDTH) -> tuple[str, int, int]:
     last = first + len(line[first : span.end - begin].rstrip())
     pieces = [source_character(character) for character in line]
     widths = [cells(piece) for piece in pieces]
-    left, right = _window(widths, first, width)
-    before = _CUT if left or begin > start else ""
-    after = _CUT if right < len(pieces) or (not line_break and stop < len(text)) else ""
-    under = sum(widths[first : min(last, right)])
-    return before + "".join(pieces[left:right]) + after, len(before) + sum(widths[left:first]), max(under, 1)
+    start_piece, stop_piece = _window(widths, first, width)
+    before = _CUT if start_piece or begin > start else ""
+    after = _CUT if stop_piece < len(pieces) or (not line_break and stop < len(text)) else ""
+    under = sum(widths[first : min(last, stop_piece)])
+    return before + "".join(pieces[start_piece:stop_piece]) + after, len(before) + sum(widths[start_piece:first]), max(under, 1)
 
 
 def _window(widths: list[int], first: int, width: int) -> tuple[int, int]:
     """Return the window of characters with at most `width` columns around the caret."""
-    left = right = 0
+    start = stop = 0
     if sum(widths) > width:
-        left, room = first, width // 3
-        while left and widths[left - 1] <= room:
-            left -= 1
-            room -= widths[left]
-    right, room = left, width
-    while right < len(widths) and widths[right] <= room:
-        room -= widths[right]
-        right += 1
-    return left, right
+        start, space = first, width // 3
+        while start and widths[start - 1] <= space:
+            start -= 1
+            space -= widths[start]
+    stop, space = start, width
+    while stop < len(widths) and widths[stop] <= space:
+        space -= widths[stop]
+        stop += 1
+    return start, stop

@@ -36,8 +36,8 @@ def _command(finding: Finding, report: Report | None) -> str:
         if end_line == span.line:  # GitHub refuses columns of several lines
             properties |= {"col": str(span.column), "endColumn": str(end_column)}
     properties["title"] = finding.code
-    written = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    return f"::{_COMMANDS[finding.severity]} {written}::{_data(whole_message(finding))}"
+    parameters = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    return f"::{_COMMANDS[finding.severity]} {parameters}::{_data(whole_message(finding))}"
 
 
 def _data(text: str) -> str:

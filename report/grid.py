@@ -13,7 +13,7 @@ from ..models.record import dataclass
 from .rows import key, processes_beside
 from .terminal import cells, escape
 
-IDLE, TAKEN = ".", "#"
+IDLE, OCCUPIED = ".", "#"
 BLOCK = 16
 _MANY_LINES = 8
 
@@ -68,8 +68,8 @@ def _row(node: Node, holders: dict[str, Counter[int]], besides: list[str]) -> _R
     texts = []
     for index in range(len(node.accelerators)):
         parts = [key + (f"x{counts[index]}" if counts[index] > 1 else "") for key, counts in holders.items() if counts[index]]
-        taken = TAKEN if node.taken >> index & 1 else ""
-        texts.append(taken + "".join(parts) or IDLE)
+        mark = OCCUPIED if node.taken >> index & 1 else ""
+        texts.append(mark + "".join(parts) or IDLE)
     return _Row(escape(node.name), tuple(texts), escape("; ".join(besides)))
 
 
@@ -93,13 +93,13 @@ def _lines(row: _Row, label: int, width: int, columns: int) -> list[str]:
     lines = []
     for number, block in enumerate(blocks):
         start = row.name + " " * (label - cells(row.name)) if not number else f"{'+' + str(number * BLOCK):>{label}}"
-        padded = "".join(f"  {cell:<{width}}" for cell in block) + " " * ((width + 2) * (columns - len(block)))
-        lines.append(start + padded + (f"  {row.besides}" if row.besides and not number else ""))
+        content = "".join(f"  {cell:<{width}}" for cell in block) + " " * ((width + 2) * (columns - len(block)))
+        lines.append(start + content + (f"  {row.besides}" if row.besides and not number else ""))
     return lines
 
 
 def _legend(rows: Sequence[_Row], keys: dict[str, str]) -> str:
     seen = "".join(cell for row in rows for cell in row.cells)
     parts = [f"{key} {escape(name)}" for name, key in keys.items()]
-    parts += [f"{mark} {meaning}" for mark, meaning in ((IDLE, "idle"), (TAKEN, "held by another job")) if mark in seen]
+    parts += [f"{mark} {meaning}" for mark, meaning in ((IDLE, "idle"), (OCCUPIED, "held by another job")) if mark in seen]
     return "  ".join(parts)

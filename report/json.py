@@ -27,7 +27,7 @@ def render(reports: Iterable[Report], placements: bool = False, findings: Iterab
 
 def report_to_data(report: Report, placements: bool = False, site: str = "") -> dict[str, object]:
     """Convert a report to JSON data; `site` is the address of the documentation."""
-    ignored = [
+    suppressions = [
         {**finding_to_data(item.finding, report.file, report.texts, site), "by": "comment" if item.in_source else "options"}
         for item in report.ignored
     ]
@@ -41,7 +41,7 @@ def report_to_data(report: Report, placements: bool = False, site: str = "") -> 
         "verdict": report.verdict,
         "missing": [{"what": missing.fact, "add": missing.add} for missing in report.missing],
         "findings": [finding_to_data(finding, report.file, report.texts, site) for finding in report.findings],
-        **({"ignored": ignored} if ignored else {}),
+        **({"ignored": suppressions} if suppressions else {}),
         "unchecked": [unchecked_to_data(item) for item in report.unchecked],
         "components": plan_to_data(plan, placements) if (plan := report.plan or report.sizes) else {},
         "pending": list(report.pending),

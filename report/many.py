@@ -39,11 +39,11 @@ def render(reports: Sequence[Report], skipped: int = 0, quiet: bool = False, col
     for report in reports:
         if report.verdict != OK:
             causes.setdefault(_cause(report), []).append(report)
-    ordered = sorted(causes.items(), key=lambda item: (_WORST_FIRST.index(item[0].verdict), -len(item[1])))
-    lines = [line for cause, files in ordered[:MAX_CAUSES] for line in _lines(cause, files, colour)]
-    if left := ordered[MAX_CAUSES:]:
-        count = sum(len(files) for _, files in left)
-        lines.append(f"and {with_noun(len(left), 'cause')} more in {with_noun(count, 'file')}")
+    by_severity = sorted(causes.items(), key=lambda item: (_WORST_FIRST.index(item[0].verdict), -len(item[1])))
+    lines = [line for cause, files in by_severity[:MAX_CAUSES] for line in _lines(cause, files, colour)]
+    if rest := by_severity[MAX_CAUSES:]:
+        count = sum(len(files) for _, files in rest)
+        lines.append(f"and {with_noun(len(rest), 'cause')} more in {with_noun(count, 'file')}")
     if lines:
         lines += ["", "-v shows every finding with its help"]
     return "\n".join([*lines, summary(reports, skipped, colour, broken)])

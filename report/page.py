@@ -84,9 +84,9 @@ def read_page(name: str, rules: Iterable[RulePage]) -> Page:
         raise ValueError(_refuse_code(name))
     text = resources.files(__package__).joinpath("pages", f"{code}.md").read_text("utf-8")
     rule = next((rule for rule in rules if rule.code == code), None)
-    documented = cleandoc(type(rule).__doc__ or "").replace("``", "`") if rule else ""
-    source = " ".join(documented.partition("Source: ")[2].split()).rstrip(".")
-    return parse_page(code, text, " ".join(documented.partition("\n\n")[0].split()), source)
+    docstring = cleandoc(type(rule).__doc__ or "").replace("``", "`") if rule else ""
+    source = " ".join(docstring.partition("Source: ")[2].split()).rstrip(".")
+    return parse_page(code, text, " ".join(docstring.partition("\n\n")[0].split()), source)
 
 
 def parse_page(code: str, text: str, rule: str = "", source: str = "") -> Page:
@@ -134,5 +134,5 @@ def _refuse_code(name: str) -> str:
     similar = [code for code in CODES if code == f"PW{digits}"]
     similar = similar or [code for code, title in CODES.items() if len(name) > 2 and name.lower() in title.lower()]
     similar = similar or get_close_matches(name.upper(), CODES, n=3, cutoff=0.7)
-    listed = ", ".join(f"{code} ({CODES[code]})" for code in similar[:3])
-    return f"there is no code `{escape(name)}`; " + (f"did you mean {listed}?" if similar else "`placewright explain` lists all codes")
+    suggestions = ", ".join(f"{code} ({CODES[code]})" for code in similar[:3])
+    return f"there is no code `{escape(name)}`; " + (f"did you mean {suggestions}?" if similar else "`placewright explain` lists all codes")

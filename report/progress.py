@@ -11,13 +11,13 @@ from ..planner.counting import Counting
 from ..solver.wording import figure, with_unit
 
 
-def describe_incumbent(plan: Plan | None, refuted: bool = False, costs: Mapping[str, int] | None = None) -> str:
+def describe_incumbent(plan: Plan | None, is_refuted: bool = False, costs: Mapping[str, int] | None = None) -> str:
     """Format the state of a search.
 
     The first unproved tier is shown in its own unit. `costs` : ns per unit of each term, if traffic
     counts as time; it is then shown in seconds.
     """
-    if refuted:
+    if is_refuted:
         return "impossible; looking for what would help"
     if plan is None:
         return "no answer yet"
@@ -34,8 +34,8 @@ def describe_incumbent(plan: Plan | None, refuted: bool = False, costs: Mapping[
 def _scale(terms: Sequence[TermValue], costs: Mapping[str, int]) -> int:
     """Return the weight of a nanosecond in the objective; 0 if other terms weigh too."""
     weighs = [term for term in terms if term.weight]
-    known = [term.weight // costs[term.name] for term in weighs if term.name in costs]
-    return known[0] if known and len(known) == len(weighs) else 0
+    scales = [term.weight // costs[term.name] for term in weighs if term.name in costs]
+    return scales[0] if scales and len(scales) == len(weighs) else 0
 
 
 def counting(now: Counting) -> str:

@@ -133,6 +133,6 @@ def processes_beside(plan: Plan, name: str) -> Iterator[tuple[int, str]]:
 
 def _fold(rows: list[Row]) -> Iterator[Row]:
     for _, group in groupby(rows, key=lambda row: row.look):
-        alike = list(group)
-        first = alike[0]
-        yield Row(first.name, first.rack, first.cells, first.besides, len(alike), alike[-1].name)
+        rows_alike = list(group)
+        first = rows_alike[0]
+        yield Row(first.name, first.rack, first.cells, first.besides, len(rows_alike), rows_alike[-1].name)

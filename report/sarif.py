@@ -26,8 +26,8 @@ Data = dict[str, object]
 def render(results: VerifyResults) -> str:
     """Format the reports as a SARIF log of one run."""
     results_of_runs = [(finding, report, None) for report in results.reports for finding in report.findings]
-    ignored = [(item.finding, report, item.in_source) for report in results.reports for item in report.ignored]
-    codes = sorted({finding.code for finding, *_ in (*results_of_runs, *ignored)} | {finding.code for finding in results.findings})
+    suppressions = [(item.finding, report, item.in_source) for report in results.reports for item in report.ignored]
+    codes = sorted({finding.code for finding, *_ in (*results_of_runs, *suppressions)} | {finding.code for finding in results.findings})
     number = version()
     driver: Data = {"name": "placewright", **({"version": number} if number else {})}
     driver["rules"] = [_rule(code, results) for code in codes]
@@ -36,7 +36,7 @@ def render(results: VerifyResults) -> str:
         "invocations": [_invocation(results)],
         "columnKind": "unicodeCodePoints",
         "newlineSequences": _LINE_ENDS,
-        "results": [_result(*result, codes) for result in (*results_of_runs, *ignored)],
+        "results": [_result(*result, codes) for result in (*results_of_runs, *suppressions)],
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1)
 

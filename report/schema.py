@@ -38,11 +38,11 @@ _BACKTICKS = re.compile(r"`([^`]+)`")
 
 def schema(kind: str) -> Node:
     """Return the schema of one of KINDS, as JSON data."""
-    written, interpolated = _of_plan() if kind == "plan" else _convert_form(_form(kind)), kind not in ("cluster", "plan")
-    definitions = {_short(name): _Converter(interpolated).definition(node) for name, node in sorted(written.pop("$defs", {}).items())}
-    if interpolated:
+    form, may_interpolate = _of_plan() if kind == "plan" else _convert_form(_form(kind)), kind not in ("cluster", "plan")
+    definitions = {_short(name): _Converter(may_interpolate).definition(node) for name, node in sorted(form.pop("$defs", {}).items())}
+    if may_interpolate:
         definitions[_INTERPOLATION] = _MARK
-    root = _Converter(interpolated).definition(written)
+    root = _Converter(may_interpolate).definition(form)
     return {
         "$schema": "http://json-schema.org/draft-07/schema#", "$id": f"urn:placewright:schema:{kind}", "title": f"placewright: {kind}", **root, "description": KINDS[kind],
         "definitions": definitions,
@@ -73,19 +73,19 @@ def _keys_of(form: type[Form]) -> Node:
         value = {"anyOf": [key.kind.schema, {"type": "null"}]} if key.default is None else key.kind.schema
         default = {} if key.default is REQUIRED else {"default": key.default}
         properties[key.written] = {**value, "description": key.description, "title": key.title, **default}
-    needed = [key.written for key in form.keys.values() if key.default is REQUIRED]
+    required = [key.written for key in form.keys.values() if key.default is REQUIRED]
     node: Node = {"description": form.__doc__ or "", "properties": properties, "additionalProperties": form.is_open}
-    return node | ({"required": needed} if needed else {})
+    return node | ({"required": required} if required else {})
 
 
 def _of_plan() -> Node:
     from ..models.machines.cluster_file import ClusterForm
     from ..models.placements.plan_file import PlanFileForm
 
-    written, cluster = PlanFileForm.model_json_schema(mode="validation"), _convert_form(ClusterForm)
-    written["properties"]["cluster"]["$ref"] = ClusterForm.__name__
-    written["$defs"] |= cluster.pop("$defs") | {ClusterForm.__name__: cluster}
-    return written
+    form, cluster = PlanFileForm.model_json_schema(mode="validation"), _convert_form(ClusterForm)
+    form["properties"]["cluster"]["$ref"] = ClusterForm.__name__
+    form["$defs"] |= cluster.pop("$defs") | {ClusterForm.__name__: cluster}
+    return form
 
 
 def _form(kind: str) -> type[Form]:
@@ -112,21 +112,21 @@ class _Converter:
         """Convert a form: keys with descriptions and values."""
         required = set(node.get("required", ()))
         keys = {name: self._key(name, value, name in required) for name, value in node.get("properties", {}).items()}
-        converted: Node = {"description": " ".join(node["description"].split())} if "description" in node else {}
-        converted |= {"type": "object", "properties": keys, "additionalProperties": node.get("additionalProperties", True)}
-        return converted | ({"required": node["required"]} if required else {})
+        schema_node: Node = {"description": " ".join(node["description"].split())} if "description" in node else {}
+        schema_node |= {"type": "object", "properties": keys, "additionalProperties": node.get("additionalProperties", True)}
+        return schema_node | ({"required": node["required"]} if required else {})
 
-    def _key(self, name: str, node: Node, required: bool) -> Node:
+    def _key(self, name: str, node: Node, is_required: bool) -> Node:
         description = node.get("description", "")
         title = node.get("title", "")
         meaning = "" if title == name.rstrip("_").replace("_", " ").title() else title
-        converted: Node = {"description": ": ".join(filter(None, (meaning, description)))} if meaning or description else {}
+        schema_node: Node = {"description": ": ".join(filter(None, (meaning, description)))} if meaning or description else {}
         value = self._value(node)
-        converted |= value if "$ref" not in value else {"allOf": [value]}
+        schema_node |= value if "$ref" not in value else {"allOf": [value]}
         default = node.get("default")
-        if isinstance(default, (bool, int, str)) and default != "" and not required:
-            converted["default"] = default
-        return converted | ({"examples": examples} if (examples := _examples(description)) else {})
+        if isinstance(default, (bool, int, str)) and default != "" and not is_required:
+            schema_node["default"] = default
+        return schema_node | ({"examples": examples} if (examples := _examples(description)) else {})
 
     def _value(self, node: Node) -> Node:
         """Convert the allowed values, without description."""
@@ -168,4 +168,4 @@ def _any_text(node: Node) -> bool:
 
 def _examples(text: str) -> list[object]:
     """Return the examples in backticks after `such as`, as values."""
-    return [yaml.safe_load(example) for listed in _EXAMPLES.findall(text) for example in _BACKTICKS.findall(listed)]
+    return [yaml.safe_load(example) for sentence in _EXAMPLES.findall(text) for example in _BACKTICKS.findall(sentence)]

@@ -37,12 +37,12 @@ def render(
     edits: list[Edit],
     of_file: Sequence[Finding],
     placements: bool,
-    written: bool,
+    is_written: bool,
     output: str,
     colour: bool = False,
     moves: Moves | None = None,
     further: Sequence[str] = (),
-    planned: Sequence[str] = (),
+    account_blocks: Sequence[str] = (),
     keeps: bool = False,
     brief: bool = False,
 ) -> str:
@@ -54,17 +54,17 @@ def render(
     written, output : True if the edits were written; the name of the file of the plan, or "".
     moves : moves from the running plan.
     further : blocks on alternatives and reasons.
-    planned : blocks of the account of a plan by time; `keeps` is True if it advises to leave the file, `brief` if it replaces the
+    account_blocks : blocks of the account of a plan by time; `keeps` is True if it advises to leave the file, `brief` if it replaces the
         table of components.
     """
     plan = answer.plan
     if plan is None:
         raise ValueError("an answer without a plan has nothing to show")
-    named = brief and answer.planned is not None and set(plan.components) <= set(answer.planned.question.components)
-    blocks = [grid(plan), *([] if named else [components_table(plan)])]
+    is_brief = brief and answer.planned is not None and set(plan.components) <= set(answer.planned.question.components)
+    blocks = [grid(plan), *([] if is_brief else [components_table(plan)])]
     blocks += [placements_table(plan, name) for name in plan.components if placements]
-    blocks += planned
-    if plan.degrees and not named:
+    blocks += account_blocks
+    if plan.degrees and not is_brief:
         blocks.append("\n".join(f"chosen for {escape(name)}: {degrees}" for name, degrees in plan.degrees.items()))
     if answer.how != GIVEN and (plan.terms or not brief):
         rows = [["objective", "value", "bound"], *([term.name, str(term.value), str(term.bound)] for term in plan.terms)]
@@ -76,7 +76,7 @@ def render(
         blocks.append(render_moves(moves, plan))
     blocks += further
     if edits:
-        blocks.append(_change(reading, edits, written, keeps, colour))
+        blocks.append(_change(reading, edits, is_written, keeps, colour))
     for finding in of_file:
         advice = f"\n  = help: {escape(finding.help)}" if finding.help else ""
         blocks.append(f"{paint(f'note[{finding.code}]', 'cyan', colour)}: {escape(finding.message)}{advice}")
@@ -96,8 +96,8 @@ def to_json(
 
     text, more = plan_to_json(plan), {**({"moves": to_data(moves)} if moves else {}), **(further or {})}
     finding_data = [finding_to_data(finding, file) for finding in findings]
-    left = [unchecked_to_data(item) for item in unchecked]
-    more |= {**({"findings": finding_data} if finding_data else {}), **({"unchecked": left} if left else {})}
+    unchecked_data = [unchecked_to_data(item) for item in unchecked]
+    more |= {**({"findings": finding_data} if finding_data else {}), **({"unchecked": unchecked_data} if unchecked_data else {})}
     return json.dumps({**json.loads(text), **more}, indent=1) + "\n" if more else text
 
 
@@ -110,28 +110,28 @@ def without_plan(file: str, verdict: str, findings: Iterable[Finding]) -> str:
     )
 
 
-def _change(reading: Reading, edits: list[Edit], written: bool, keeps: bool, colour: bool) -> str:
+def _change(reading: Reading, edits: list[Edit], is_written: bool, keeps: bool, colour: bool) -> str:
     """Format the written edits, or the edits of a dry run."""
     name = escape(reading.source.name)
-    if written:
+    if is_written:
         return f"{name}: written, as `--write` asks; what it was may be kept as well" if keeps else f"{name}: written"
     hint = f"{name} may stay as it is; to take the plan all the same, add `--write`:\n" if keeps else ""
     return hint + diff(reading.source, edits, colour)
 
 
-def _of_counts(planned: PlanningResult, how: str) -> str:
+def _of_counts(result: PlanningResult, how: str) -> str:
     """Format how counts were chosen by time; `how` is the same of the placement."""
     from .planning.words import format_extrapolated, format_proof
 
-    if not planned.proved:
+    if not result.proved:
         return "the counts are not proved the best"
-    if planned.is_own and how in _HOW.values():
+    if result.is_own and how in _HOW.values():
         how = "the ranks are the file's own"
     elif how == _HOW[GIVEN]:
         how = "ranks follow from them"
     elif how not in _HOW.values():
         how = f"the placement {how}"
-    return f"counts {format_proof(planned, format_extrapolated(planned))}, {how}"
+    return f"counts {format_proof(result, format_extrapolated(result))}, {how}"
 
 
 def _verdict(reading: Reading, answer: Answer, plan: Plan, output: str, colour: bool) -> str:
@@ -141,5 +141,5 @@ def _verdict(reading: Reading, answer: Answer, plan: Plan, output: str, colour: 
         how = _of_counts(answer.planned, how)
     if answer.splits and plan.status == OPTIMAL:
         word, how = paint("most even", "green", colour), f"{answer.splits:,} splits are equally good without times; {how}"
-    saved = f"; plan in {escape(output)}" if output else ""
-    return f"{escape(reading.source.name)}: {word} ({how}) in {plan.seconds:.2f} s, {plan.digest[:19]}{saved}"
+    file_note = f"; plan in {escape(output)}" if output else ""
+    return f"{escape(reading.source.name)}: {word} ({how}) in {plan.seconds:.2f} s, {plan.digest[:19]}{file_note}"

@@ -33,8 +33,8 @@ def placements_table(plan: Plan, component: str) -> str:
     rows = [[component, "node", "name", "group", "local", "holds", "sees"]]
     every = plan.placements(component)
     rows += [_row(placement) for placement in every[:MAX_ROWS]]
-    left = f"\n... and {len(every) - MAX_ROWS:,} more; JSON holds them all" if len(every) > MAX_ROWS else ""
-    return table(rows, right=(0, 1)) + left
+    more = f"\n... and {len(every) - MAX_ROWS:,} more; JSON holds them all" if len(every) > MAX_ROWS else ""
+    return table(rows, right=(0, 1)) + more
 
 
 def _row(placement: Placement) -> list[str]:
@@ -93,18 +93,18 @@ def table(rows: Sequence[Sequence[str]], right: Sequence[int] = (), uncut: bool 
     What is too wide for COLUMNS is broken within its column, in the widest columns first; if words are
     too wide for that, a row is a line of its named cells.
     """
-    shown = [[_cut(escape(cell)) for cell in row[:-1]] + [escape(row[-1]) if uncut else _cut(escape(row[-1]))] for row in rows]
-    room = _narrow(shown, COLUMNS.get())
-    if not room:
-        return "\n".join(fit_columns(_sentence(shown[0], row), COLUMNS.get()) for row in shown[1:])
-    broken = [list(map(_broken, row, room)) for row in shown]
+    cells_of_rows = [[_cut(escape(cell)) for cell in row[:-1]] + [escape(row[-1]) if uncut else _cut(escape(row[-1]))] for row in rows]
+    widths_left = _narrow(cells_of_rows, COLUMNS.get())
+    if not widths_left:
+        return "\n".join(fit_columns(_sentence(cells_of_rows[0], row), COLUMNS.get()) for row in cells_of_rows[1:])
+    broken = [list(map(_broken, row, widths_left)) for row in cells_of_rows]
     widths = [max(cells(part) for parts in column for part in parts) for column in zip(*broken)]
     lines = []
     for row in broken:
         for parts in zip_longest(*row, fillvalue=""):
             blanks = [" " * (width - cells(part)) for part, width in zip(parts, widths)]
-            padded = [blank + part if column in right else part + blank for column, (part, blank) in enumerate(zip(parts, blanks))]
-            lines.append("  ".join(padded).rstrip())
+            texts = [blank + part if column in right else part + blank for column, (part, blank) in enumerate(zip(parts, blanks))]
+            lines.append("  ".join(texts).rstrip())
     return "\n".join(lines)
 
 

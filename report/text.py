@@ -33,8 +33,8 @@ def render(report: Report, placements: bool = False, sizes: bool = True, colour:
         blocks.append(f"without errors:\n{components_table(report.sizes)}")
     blocks.append(render_unchecked(report.unchecked))
     blocks.append(more_about(report.findings) if sizes else "")
-    shown = [block for block in blocks if block]
-    return "\n\n".join([*shown, verdict(report, colour)])
+    texts = [block for block in blocks if block]
+    return "\n\n".join([*texts, verdict(report, colour)])
 
 
 def render_brief(report: Report, colour: bool = False) -> str:
@@ -107,9 +107,9 @@ def scope(report: Report) -> str:
     """Format the scope: `placement and training arithmetic of verl 0.9.0 (stated) on 2x8xH100`."""
     if not report.is_read:
         return "nothing read"
-    checked = "placement" if report.level == PLACEMENT else "placement and training arithmetic"
+    extent = "placement" if report.level == PLACEMENT else "placement and training arithmetic"
     subject = str(report.release) if report.release else f"a {report.dialect} file"
-    return f"{checked} of {escape(subject)}{f' on {escape(report.machines)}' if report.machines else ''}"
+    return f"{extent} of {escape(subject)}{f' on {escape(report.machines)}' if report.machines else ''}"
 
 
 def _not_checked(report: Report, besides: Missing | None = None) -> str:
@@ -141,8 +141,8 @@ def ignored_counts(reports: Iterable[Report]) -> str:
 def summary(reports: Sequence[Report], skipped: int = 0, colour: bool = False, broken: Sequence[str] = ()) -> str:
     """Format the summary of several files: codes, skipped and `broken` files, `explain`, verdicts."""
     lines = [_format_codes(reports, severity) for severity in (Severity.ERROR, Severity.WARNING)]
-    if read := skipped - len(broken):
-        lines.append(f"{with_noun(read, 'file')} {'places' if read == 1 else 'place'} nothing")
+    if passed_over := skipped - len(broken):
+        lines.append(f"{with_noun(passed_over, 'file')} {'places' if passed_over == 1 else 'place'} nothing")
     if broken:
         more = f" and {len(broken) - MORE} more" if len(broken) > MORE else ""
         lines.append(f"not read, as YAML is broken there: {', '.join(map(escape, broken[:MORE]))}{more}")

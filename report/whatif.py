@@ -32,8 +32,10 @@ def render(file: str, pricing: Pricing, colour: bool = False) -> str:
         old, new = terms_of(pricing.before), pricing.after[0].terms
         terms = [[name, str(old.get(name, "-")), str(new.get(name, "-"))] for name in dict.fromkeys((*old, *new))]
         blocks += [table([["objective", "before", "after"], *terms], right=(1, 2))] if terms else []
-    explained = [change for change in pricing.after if change.answer.findings and (change.effect != SAME or len(pricing.after) <= MAX_WHYS)]
-    blocks += [_format_reason(change, colour) for change in explained[:MAX_WHYS]]
+    with_reasons = [
+        change for change in pricing.after if change.answer.findings and (change.effect != SAME or len(pricing.after) <= MAX_WHYS)
+    ]
+    blocks += [_format_reason(change, colour) for change in with_reasons[:MAX_WHYS]]
     counts = Counter(change.effect for change in pricing.after)
     counts_text = ", ".join(f"{count} {effect}" for effect, count in counts.items()) or "there is no demand that could be dropped"
     verdict = f"{escape(file)}: {_verdict(pricing.before)} as it is; {counts_text}"
@@ -47,10 +49,10 @@ def to_json(file: str, pricing: Pricing) -> str:
 
 
 def _answer(answer: Answer, file: str) -> dict[str, object]:
-    plan, planned, times = answer.plan, answer.planned, dict[str, object]()
-    if planned is not None:
-        count = planned.best.accelerators(planned.question)
-        times = {"seconds": planned.best.total / SECOND, "accelerators": count, "proved": planned.proved}
+    plan, result, times = answer.plan, answer.planned, dict[str, object]()
+    if result is not None:
+        count = result.best.accelerators(result.question)
+        times = {"seconds": result.best.total / SECOND, "accelerators": count, "proved": result.proved}
     return {
         "verdict": answer.verdict,
         "objective": plan.objective if plan else None,
@@ -89,11 +91,11 @@ def _differences(before: Answer, after: PricedChange) -> str:
     if after.answer.plan is None:
         return ""
     names = [name for name in dict.fromkeys((*old, *new)) if old.get(name, 0) != new.get(name, 0)]
-    then, now = _format_prices(before), _format_prices(after.answer)
-    taken = [f"{then[name].split()[0]} -> {size}" for name, size in now.items() if name in then and size != then[name]] or _sizes(
-        before, after
-    )
-    return ", ".join([*taken, *(f"{name} {old.get(name, 0)} -> {new.get(name, 0)}" for name in names)])
+    old_sizes, new_sizes = _format_prices(before), _format_prices(after.answer)
+    sizes = [
+        f"{old_sizes[name].split()[0]} -> {size}" for name, size in new_sizes.items() if name in old_sizes and size != old_sizes[name]
+    ] or _sizes(before, after)
+    return ", ".join([*sizes, *(f"{name} {old.get(name, 0)} -> {new.get(name, 0)}" for name in names)])
 
 
 def _sizes(before: Answer, after: PricedChange) -> list[str]:
@@ -110,10 +112,10 @@ def _sizes(before: Answer, after: PricedChange) -> list[str]:
 
 def _format_unchecked(pricing: Pricing) -> str:
     """Format unchecked demands of the answer, and of a few changes alone."""
-    known = _list_unchecked(pricing.before)
-    blocks = [render_unchecked(known)]
+    unchecked = _list_unchecked(pricing.before)
+    blocks = [render_unchecked(unchecked)]
     for change in pricing.after if len(pricing.after) <= MAX_WHYS else ():
-        new = [item for item in _list_unchecked(change.answer) if item not in known]
+        new = [item for item in _list_unchecked(change.answer) if item not in unchecked]
         blocks.append(render_unchecked(new, f"{escape(change.name)}, not checked"))
     return "\n\n".join(filter(None, blocks))
 

@@ -37,7 +37,7 @@ def of_accelerator(why: WhyAccelerator) -> str:
         head = "held by " + ", ".join(f"{component} (rank {rank})" for component, rank in why.holders)
     else:
         head = "held by another job" if why.taken else f"idle, as {why.idle} of this node are"
-    return "\n".join(map(escape, [f"why {name}: {head}", *(f"  {_reason(rejected, why)}" for rejected in why.rejected)]))
+    return "\n".join(map(escape, [f"why {name}: {head}", *(f"  {_reason(rejection, why)}" for rejection in why.rejected)]))
 
 
 def _reason(reason: Reason, why: WhyAccelerator) -> str:
@@ -82,12 +82,12 @@ def component_data(why: WhyComponent) -> dict[str, object]:
 
 def accelerator_data(why: WhyAccelerator) -> dict[str, object]:
     """Convert an accelerator to JSON data."""
-    rejected = [
+    rejections = [
         {"component": o.component, "why": o.why, **({"code": o.code, "message": o.message} if o.code else {"figure": o.figure})}
         for o in why.rejected
     ]
     holders = [{"component": component, "rank": rank} for component, rank in why.holders]
     return {
-        "node": why.node, "index": why.index, "holders": holders, "taken": why.taken, "idle": why.idle, "others": rejected,
+        "node": why.node, "index": why.index, "holders": holders, "taken": why.taken, "idle": why.idle, "others": rejections,
         "proved": why.proved,
     }  # fmt: skip

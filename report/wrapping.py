@@ -55,15 +55,15 @@ def _broken(line: str, plain: str, columns: int) -> Iterator[str]:
     """Yield the pieces of a line, later ones indented below its text."""
     match = _HANG.match(plain)
     indent = min(match.end() if match and match[0].strip() else len(plain) - len(plain.lstrip()) + 2, columns // 2)
-    current, used, end = "", 0, 0
+    current, width, end = "", 0, 0
     for start, stop in _words(line):
         blank, word = line[end:start], line[start:stop]
         size, end = cells(_STYLE.sub("", word)), stop
-        if current.strip() and used + len(blank) + size > columns:
+        if current.strip() and width + len(blank) + size > columns:
             yield current
-            current, used = " " * indent + word, indent + size
+            current, width = " " * indent + word, indent + size
         else:
-            current, used = current + blank + word, used + len(blank) + size
+            current, width = current + blank + word, width + len(blank) + size
     yield current
 
 

@@ -26,7 +26,7 @@ from .world.slurm import SlurmJob, read_job
 
 def with_taken(port: Port, nodes: Sequence[RayNode], machines: Mapping[str, Machine]) -> tuple[dict[str, Machine], dict[str, str]]:
     """Return (updated machines, reasons for unknown ones). Free rests are reserved to get their ids."""
-    updated, unknown = dict(machines), {}
+    machines_now, unknown = dict(machines), {}
     for node in nodes:
         free, total = (int(amounts.get(resource_of(node), 0.0)) for amounts in (node.free, node.total))
         if free == total:
@@ -38,18 +38,18 @@ def with_taken(port: Port, nodes: Sequence[RayNode], machines: Mapping[str, Mach
             continue
         machine = machines[node.node_id]
         devices = tuple(device if device.id in free_ids else replace(device, taken=True) for device in machine.devices)
-        updated[node.node_id] = replace(machine, devices=devices)
-    return updated, unknown
+        machines_now[node.node_id] = replace(machine, devices=devices)
+    return machines_now, unknown
 
 
 def _list_left(port: Port, node: RayNode, free: int) -> tuple[str, ...]:
     """Return the ids that a job would get which requests all remaining accelerators."""
     resource = resource_of(node)
-    wanted = NodeDemand(RayBundle(node.node_id, {resource: float(free)}), node.name, f"node `{node.name}`")
-    reservation = Reservation(port, f"placewright-discover-{uuid.uuid4().hex[:8]}", [wanted])
+    demand = NodeDemand(RayBundle(node.node_id, {resource: float(free)}), node.name, f"node `{node.name}`")
+    reservation = Reservation(port, f"placewright-discover-{uuid.uuid4().hex[:8]}", [demand])
     try:
         reservation.acquire()
-        return accelerators_given(port, reservation.hold, [wanted], resource, {node.node_id: node})[0]
+        return accelerators_given(port, reservation.hold, [demand], resource, {node.node_id: node})[0]
     finally:
         reservation.release()
 
@@ -84,9 +84,9 @@ def from_ray(port: Port) -> Discovered:
     machines = {node.node_id: machine_of(node, reports.get(node.node_id)) for node in nodes}
     machines, unknown = with_taken(port, nodes, machines)
     cluster, notes = cluster_of([machines[node.node_id] for node in nodes])
-    unchecked = [Unchecked("devices", name_of(node), missing[node.node_id]) for node in nodes if node.node_id in missing]
-    unchecked += [Unchecked("taken", name_of(node), unknown[node.node_id]) for node in nodes if node.node_id in unknown]
-    return Discovered(cluster, notes, tuple(unchecked))
+    gaps = [Unchecked("devices", name_of(node), missing[node.node_id]) for node in nodes if node.node_id in missing]
+    gaps += [Unchecked("taken", name_of(node), unknown[node.node_id]) for node in nodes if node.node_id in unknown]
+    return Discovered(cluster, notes, tuple(gaps))
 
 
 def from_files(slurm: bool, devices: Sequence[str | Path], matrices: Sequence[str | Path] = ()) -> Discovered:
@@ -115,12 +115,12 @@ def from_slurm(environment: Mapping[str, str], devices: Sequence[Source] = (), m
     except ValueError as problem:
         help = "run it inside of a job, or paste what nvidia-smi prints"
         raise _unreadable("", f"no machines found: {problem}", help) from None
-    pasted = machines_of(devices, matrices)
+    machines_of_texts = machines_of(devices, matrices)
     notes = []
-    if len(job.hosts) > 1 and (job.gpus or pasted):
+    if len(job.hosts) > 1 and (job.gpus or machines_of_texts):
         message = f"Slurm names the accelerators of one node, assumed for all {len(job.hosts)} nodes"
         notes.append(warning(CODE, "", message, help="where they differ, discover from Ray, or change the file"))
-    return _discover([_of_slurm(job, rank, pasted) for rank in range(len(job.hosts))], notes)
+    return _discover([_of_slurm(job, rank, machines_of_texts) for rank in range(len(job.hosts))], notes)
 
 
 def machines_of(devices: Sequence[Source], matrices: Sequence[Source]) -> list[Machine]:
@@ -161,8 +161,10 @@ def _add_topology(machine: Machine, matrix: Matrix, source: Source) -> Machine:
     return replace(machine, devices=devices, linked=matrix.linked)
 
 
-def _of_slurm(job: SlurmJob, rank: int, pasted: Sequence[Machine]) -> Machine:
-    like = next((machine for machine in pasted if machine.name == job.hosts[rank]), pasted[0] if pasted else None)
+def _of_slurm(job: SlurmJob, rank: int, machines_of_texts: Sequence[Machine]) -> Machine:
+    like = next(
+        (machine for machine in machines_of_texts if machine.name == job.hosts[rank]), machines_of_texts[0] if machines_of_texts else None
+    )
     if like is None:
         ids = job.ids or tuple(map(str, range(job.gpus)))
         like = Machine("", tuple(Device(id, job.model) if job.model else Device(id) for id in ids))

@@ -70,8 +70,8 @@ def headline(lines: Sequence[str], default: str = "") -> str:
     "CUDA error: out of memory" before it. The reason of an exception group is that of its first
     member. In one line of at most 1000 characters.
     """
-    chained = [number for number, line in enumerate(lines) if _CHAINED.match(line)]
-    lines = lines[chained[-1] :] if chained else lines
+    chain_starts = [number for number, line in enumerate(lines) if _CHAINED.match(line)]
+    lines = lines[chain_starts[-1] :] if chain_starts else lines
     group = next((number for number, line in enumerate(lines) if line.strip().startswith(_GROUP)), None)
     if group is not None:
         return headline(_first_member(lines[group:]), default)

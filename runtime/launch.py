@@ -77,11 +77,11 @@ def launch(
     stack = ExitStack()
     try:
         progress(Step("checking the worker class"))
-        again = RestartPolicy.of(restarts, elastic, problem, reading)
+        policy = RestartPolicy.of(restarts, elastic, problem, reading)
         cls = check_worker(worker, methods)
         address = _connect(stack, plan, address, restarts > 0 or elastic, progress)
         yield bring_up(
-            stack, plan, RayPort(), cls, timeout, progress, address, wait, again, look=True, share_nodes=share_nodes, name=name,
+            stack, plan, RayPort(), cls, timeout, progress, address, wait, policy, look=True, share_nodes=share_nodes, name=name,
             log_dir=log_dir, heartbeat=heartbeat, metrics=metrics,
         )  # fmt: skip
     finally:
@@ -95,18 +95,18 @@ def _connect(stack: ExitStack, plan: Plan, address: str | None, all_nodes: bool,
     Every step registers its undo first, in case of an interrupt. `all_nodes`: simulate unused nodes
     too, which replace lost ones.
     """
-    used = used_nodes(plan)
-    if not used:
+    processes_on_nodes = used_nodes(plan)
+    if not processes_on_nodes:
         raise build_failure("PW112", "", "the plan places no process", "give its components ranks or hints")
     if address is None:
         must_be_unconnected()
-        ranks = range(len(plan.cluster.nodes)) if all_nodes else used
+        ranks = range(len(plan.cluster.nodes)) if all_nodes else processes_on_nodes
         progress(Step(f"starting {len(ranks)} simulated node{'s' if len(ranks) > 1 else ''}"))
-        simulated = SimulatedCluster()
-        stack.callback(simulated.stop)
+        simulation = SimulatedCluster()
+        stack.callback(simulation.stop)
         cpus = plan.cpus_on_nodes
-        most = max(max(processes, cpus.get(rank, 0)) for rank, processes in used.items())
-        address = simulated.start([plan.cluster.nodes[rank] for rank in ranks], dict.fromkeys(ranks, most))
+        most = max(max(processes, cpus.get(rank, 0)) for rank, processes in processes_on_nodes.items())
+        address = simulation.start([plan.cluster.nodes[rank] for rank in ranks], dict.fromkeys(ranks, most))
     progress(Step(f"connecting to {address}"))
     connection = Connection(address)
     stack.callback(connection.close)
@@ -116,7 +116,7 @@ def _connect(stack: ExitStack, plan: Plan, address: str | None, all_nodes: bool,
 
 def bring_up(
     stack: ExitStack, plan: Plan, port: Port, worker: str | type, timeout: float, progress: OnStep, address: str = "",
-    wait: float = WAIT_LIMIT, again: RestartPolicy = NO_RESTARTS, look: bool = False, share_nodes: bool = False, name: str = "",
+    wait: float = WAIT_LIMIT, policy: RestartPolicy = NO_RESTARTS, look: bool = False, share_nodes: bool = False, name: str = "",
     log_dir: str = "", heartbeat: float = HEARTBEAT, metrics: str = "",
 ) -> Launch:  # fmt: skip
     """Compare, reserve, start and audit on any port; the stack undoes everything.
@@ -128,7 +128,7 @@ def bring_up(
     options = StartOptions(
         port, worker, timeout, wait, progress, survey, share_nodes, name, log_dir and os.path.abspath(log_dir), heartbeat
     )
-    running = Launch(plan, options, again, address, stack)
+    running = Launch(plan, options, policy, address, stack)
     if metrics:
         from .metrics import metrics_served
 

@@ -42,9 +42,9 @@ class LaunchCollector:
 
         running, calls = self._launch.running, self._launch.calls.copy()
         workers = GaugeMetricFamily("placewright_workers", "Workers by state.", labels=("component", "state"))
-        called = CounterMetricFamily("placewright_calls_total", "Calls of methods on workers.", labels=("component",))
+        calls_total = CounterMetricFamily("placewright_calls_total", "Calls of methods on workers.", labels=("component",))
         for component, counts in states(self._launch).items():
-            called.add_metric((component,), calls[component])
+            calls_total.add_metric((component,), calls[component])
             for state in STATES:
                 workers.add_metric((component, state), counts[state])
         help = "Seconds since all workers of a component answered a heartbeat."
@@ -55,7 +55,7 @@ class LaunchCollector:
         losses = sum(recovery.attempt > 0 for recovery in self._launch.recoveries)
         for reason, count in (("loss", losses), ("growth", len(self._launch.recoveries) - losses)):
             recoveries.add_metric((reason,), count)
-        return workers, called, ages, recoveries
+        return workers, calls_total, ages, recoveries
 
 
 @contextmanager

@@ -18,9 +18,9 @@ from .rank_fixes import move_off, move_onto
 from .stretches import Places, components_by_accelerators, stretches
 from .wording import join_names, lowest
 
-SHOWN = 6
+MAX_STRETCHES = 6
 """Largest number of note lines."""
-COMPARED = "by the times of its components a job may be best so: `solve` compares these ranks with the best plan"
+COMPARE_HELP = "by the times of its components a job may be best so: `solve` compares these ranks with the best plan"
 """Help for timed jobs: only a search can compare a plan that leaves accelerators idle."""
 
 
@@ -50,32 +50,32 @@ class IdleAccelerators:
         if problem.hinted or not problem.cluster.counted:
             return
         idle: list[tuple[range, int]] = []
-        total = used = 0
+        total = usage = 0
         for nodes, node, masks in stretches(problem, assignment):
             mask = 0
             for (_, kind), component_mask in masks.items():
                 mask |= component_mask if kind == ACCELERATOR else 0
             total += len(node.accelerators) * len(nodes)
-            used += mask.bit_count() * len(nodes)
+            usage += mask.bit_count() * len(nodes)
             if rest := node.free(ACCELERATOR) & ~mask:
                 idle.append((nodes, rest))
         count = sum(rest.bit_count() * len(nodes) for nodes, rest in idle)
-        if used and count:
-            reserved, workload = problem.job.capabilities.reserves_nodes, problem.job.planning.workload
-            warns = reserved or (count < used and workload is None)
-            request = _idle_by_request(workload, used, total) if workload else ""
+        if usage and count:
+            reserves_nodes, workload = problem.job.capabilities.reserves_nodes, problem.job.planning.workload
+            warns = reserves_nodes or (count < usage and workload is None)
+            request = _idle_by_request(workload, usage, total) if workload else ""
             message = f"{count} of {with_noun(total, 'accelerator')} {are(count)} held by no component"
-            message += ", on nodes that are reserved whole" * reserved + (f": {request}" if request else "")
+            message += ", on nodes that are reserved whole" * reserves_nodes + (f": {request}" if request else "")
             yield Finding(
-                self.code, Severity.WARNING if warns else Severity.NOTE, "", message, help=COMPARED if workload and not request else "",
+                self.code, Severity.WARNING if warns else Severity.NOTE, "", message, help=COMPARE_HELP if workload and not request else "",
                 notes=tuple(_lines(idle)), witnesses=(idle[0][0].start,), amount=count,
             )  # fmt: skip
 
 
-def _idle_by_request(workload: Workload, used: int, total: int) -> str:
+def _idle_by_request(workload: Workload, usage: int, total: int) -> str:
     """Return the file's request for idle accelerators; "" without such a request."""
     limit = workload.budget.accelerators
-    if limit is not None and used <= limit < total:
+    if limit is not None and usage <= limit < total:
         return f"`budget` allows {limit}"
     return "`minimise: accelerators` asks for as few as can be" if workload.aim == ACCELERATORS else ""
 
@@ -87,9 +87,9 @@ def _lines(idle: list[tuple[range, int]]) -> Iterator[str]:
         indexes = list_ranks(index for index in range(mask.bit_length()) if mask >> index & 1)
         for run in merge([nodes for nodes, _ in stretch]):
             lines.append(f"on {plural('node', len(run))} {write_ranks((run,))}: {plural('accelerator', mask.bit_count())} {indexes}")
-    yield from lines[:SHOWN]
-    if len(lines) > SHOWN:
-        yield f"and {len(lines) - SHOWN} more such stretches of nodes"
+    yield from lines[:MAX_STRETCHES]
+    if len(lines) > MAX_STRETCHES:
+        yield f"and {len(lines) - MAX_STRETCHES} more such stretches of nodes"
 
 
 class PartialOverlap:
@@ -102,22 +102,22 @@ class PartialOverlap:
     code: ClassVar[str] = "PW802"
 
     def check(self, problem: Problem, assignment: Assignment) -> Iterator[Finding]:
-        nodes, alike = components_by_accelerators(problem, assignment)
-        amounts = {places: sum(mask.bit_count() * len(nodes[number]) for number, mask in places) for places in alike}
-        for position, (small, large, shared, (number, mask)) in enumerate(_overlaps(amounts, nodes)):
-            large_names, first, index = join_names(alike[large]), nodes[number].start, lowest(mask)
-            message = f"{join_names(alike[small])} and {large_names} overlap in part: {shared} {plural('accelerator', shared)}"
+        nodes, groups = components_by_accelerators(problem, assignment)
+        amounts = {places: sum(mask.bit_count() * len(nodes[number]) for number, mask in places) for places in groups}
+        for position, (small, large, common, (number, mask)) in enumerate(_overlaps(amounts, nodes)):
+            large_names, first, index = join_names(groups[large]), nodes[number].start, lowest(mask)
+            message = f"{join_names(groups[small])} and {large_names} overlap in part: {common} {plural('accelerator', common)}"
             message += f" (first: {index} on node {first}) of {amounts[small]} and {amounts[large]}"
-            changes = _changes(problem, alike[small], alike[large]) if position < MOST_TRIED else []
+            changes = _changes(problem, groups[small], groups[large]) if position < MOST_TRIED else []
             yield warning(
-                self.code, alike[small][0], message, problem[alike[small][0]].span("placement"), label=f"overlaps {large_names}",
-                help="; or ".join(changes) or "give them the same ranks, or ranks that do not meet", witnesses=(first, index), amount=shared,
+                self.code, groups[small][0], message, problem[groups[small][0]].span("placement"), label=f"overlaps {large_names}",
+                help="; or ".join(changes) or "give them the same ranks, or ranks that do not meet", witnesses=(first, index), amount=common,
             )  # fmt: skip
 
 
 def _changes(problem: Problem, small: list[str], large: list[str]) -> list[str]:
     """Return fixes that move all components of a set by a single change."""
-    if any(len({problem[name].spans.get("placement", name) for name in alike}) > 1 for alike in (small, large)):
+    if any(len({problem[name].spans.get("placement", name) for name in names}) > 1 for names in (small, large)):
         return []
     pair = problem[small[0]], problem[large[0]]
     return [mend.text for mend in (*move_off(problem, *pair), *move_onto(problem, *pair)) if breaks_nothing(mend)]
@@ -130,19 +130,19 @@ def _overlaps(amounts: dict[Places, int], nodes: Sequence[range]) -> Iterator[tu
     that covers it. A set contained in the last of the sets that it meets is contained everywhere.
     """
     smallest: dict[int, list[tuple[int, int]]] = {}
-    ordered = sorted(amounts, key=lambda places: -amounts[places])
-    for position, places in enumerate(ordered):
-        shared, first = Counter[int](), dict[int, tuple[int, int]]()
+    order = sorted(amounts, key=lambda places: -amounts[places])
+    for position, places in enumerate(order):
+        totals, first = Counter[int](), dict[int, tuple[int, int]]()
         for number, mask in places:
             before = smallest.get(number, [])
             for piece, owner in before:
                 if common := piece & mask:
-                    shared[owner] += common.bit_count() * len(nodes[number])
+                    totals[owner] += common.bit_count() * len(nodes[number])
                     first.setdefault(owner, (number, common))
             smallest[number] = [(mask, position), *((piece & ~mask, owner) for piece, owner in before if piece & ~mask)]
-        last = max(shared, default=0)
-        if 0 < shared[last] < amounts[places]:
-            yield places, ordered[last], shared[last], first[last]
+        last = max(totals, default=0)
+        if 0 < totals[last] < amounts[places]:
+            yield places, order[last], totals[last], first[last]
 
 
 class EstimatedMemory:

@@ -19,7 +19,7 @@ from .rank_fixes import RankFix
 from .rule import Mending
 from .rules import RULES
 
-SHOWN = 2
+MAX_FIXES = 2
 """Largest number of changes per finding."""
 MOST_TRIED = 20
 """Largest number of faults with tested changes; a test checks all rules."""
@@ -60,14 +60,13 @@ def check_explicit(problem: Problem) -> tuple[Finding, ...]:
             break
         best = best if number else with_verified_fixes(alternative, findings)
     notices = problem.job.capabilities.notices
-    noticed = ((finding, notices.get(finding.code, "")) for finding in best)
+    pairs = ((finding, notices.get(finding.code, "")) for finding in best)
     return tuple(
-        replace(finding, notes=(*finding.notes, notice)) if notice and notice not in finding.notes else finding
-        for finding, notice in noticed
+        replace(finding, notes=(*finding.notes, notice)) if notice and notice not in finding.notes else finding for finding, notice in pairs
     )
 
 
-def with_verified_fixes(problem: Problem, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
+def with_verified_fixes(problem: Problem, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Add verified fixes to the findings of a problem with explicit ranks."""
     better: dict[Finding, tuple[str, Edit | None]] = {}
     for rule, subject, faults in islice(_broken(problem), MOST_TRIED):
@@ -76,10 +75,12 @@ def with_verified_fixes(problem: Problem, found: tuple[Finding, ...]) -> tuple[F
             for repair in rule.repairs(problem, subject)
             if not any(rule.check(repair.problem, subject, repair.problem.build_given()))
         )
-        if works := list(islice((repair for repair in repairs if breaks_nothing(repair, found)), SHOWN)):
+        if works := list(islice((repair for repair in repairs if breaks_nothing(repair, findings)), MAX_FIXES)):
             edit = works[0].edits[0] if len(works[0].edits) == 1 else None
             better.update(dict.fromkeys(faults, ("; or ".join(repair.text for repair in works), edit)))
-    return tuple(replace(finding, help=better[finding][0], edit=better[finding][1]) if finding in better else finding for finding in found)
+    return tuple(
+        replace(finding, help=better[finding][0], edit=better[finding][1]) if finding in better else finding for finding in findings
+    )
 
 
 def _broken(problem: Problem) -> Iterator[tuple[Mending, Any, list[Finding]]]:

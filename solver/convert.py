@@ -45,15 +45,15 @@ def convert(reading: Reading, target: str, strict: bool = False) -> Converted:
         return replace(bare, findings=(refusal("", "the file places nothing", "name a file that places something"),))
     try:
         rendering = dialect.render(problem)
-    except UnusableInput as refused:
-        return replace(bare, findings=refused.findings, cluster=problem.cluster)
+    except UnusableInput as failure:
+        return replace(bare, findings=failure.findings, cluster=problem.cluster)
     settings = lost_settings(reading.document.root, problem, rendering.text)
     losses = (*_list_left_behind(reading), *settings, *lost_times(problem), *rendering.losses)
     reasons = (*_secrets(reading, rendering), *_faults(problem, rendering, target, reading.source.name))
     if strict and losses and not reasons:
         reasons = tuple(replace(loss, severity=Severity.ERROR) for loss in losses)
-    done = replace(bare, findings=reasons, losses=losses, renames=tuple(renaming_notes(rendering.names)), cluster=problem.cluster)
-    return done if reasons else replace(done, verdict=LOSSY if losses else EXACT, text=rendering.text)
+    result = replace(bare, findings=reasons, losses=losses, renames=tuple(renaming_notes(rendering.names)), cluster=problem.cluster)
+    return result if reasons else replace(result, verdict=LOSSY if losses else EXACT, text=rendering.text)
 
 
 def _secrets(reading: Reading, rendering: Rendering) -> Iterator[Finding]:
@@ -72,8 +72,8 @@ def _list_left_behind(reading: Reading) -> Iterator[Finding]:
     for entry in reading.document.root:
         name = entry.key.text
         if name in inner and isinstance(entry.value, MapNode):
-            left = [path for inner_entry in entry.value if (path := f"{name}.{inner_entry.key.text}") not in places]
-            keys += left if len(left) <= MAX_INNER else [name]
+            inner_paths = [path for inner_entry in entry.value if (path := f"{name}.{inner_entry.key.text}") not in places]
+            keys += inner_paths if len(inner_paths) <= MAX_INNER else [name]
         elif name not in places:
             keys.append(name)
     program = reading.document.program
@@ -82,9 +82,9 @@ def _list_left_behind(reading: Reading) -> Iterator[Finding]:
         yield warn_of_loss("", f"{message} in line {program.span.line}")
     if keys:
         more = f" and {len(keys) - MAX_KEYS} more" if len(keys) > MAX_KEYS else ""
-        named = ", ".join(f"`{key}`" for key in keys[:MAX_KEYS]) + more
+        text = ", ".join(f"`{key}`" for key in keys[:MAX_KEYS]) + more
         finding = note_loss("", "settings without relation to placement are not carried over", "add the settings that the job needs")
-        yield replace(finding, notes=(f"only placement is carried over of {named}",))
+        yield replace(finding, notes=(f"only placement is carried over of {text}",))
     for rule in _OF_PLACES:
         unread = list(dict.fromkeys((item.subject, item.why) for item in reading.unchecked if item.rule == rule))
         if unread:
@@ -106,11 +106,11 @@ def _faults(problem: Problem, rendering: Rendering, target: str, name: str) -> I
     if reread.problem is None:
         yield refusal("", f"the text that was made for {target} cannot be read, which is a fault of placewright: please report it")
         return
-    announced = {name: False for name, new in rendering.names.items() if name != new}
+    announcements = {name: False for name, new in rendering.names.items() if name != new}
     for loss in rendering.losses:
         if loss.code == LOSS:
-            announced[loss.subject] = announced.get(loss.subject, False) or loss.severity is Severity.WARNING
+            announcements[loss.subject] = announcements.get(loss.subject, False) or loss.severity is Severity.WARNING
     for difference in differences(problem, reread.problem, rendering.names):
-        if difference.component not in announced or (difference.moves and not announced[difference.component]):
+        if difference.component not in announcements or (difference.moves and not announcements[difference.component]):
             message = f"in the text that was made for {target} `{difference.component}` {difference.loss}"
             yield refusal(difference.component, f"{message}, which is a fault of placewright: please report it")

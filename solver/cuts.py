@@ -27,12 +27,12 @@ def domains_of_subsets(variables: Variables) -> None:
     for level in LEVELS:
         pairs = pairs_of(variables.layout, level)
         for members, fewest_domains in subset_rows(variables.layout, level):
-            touched = {bundle: count_of(variables, bundle, level) for bundle in members}
+            domain_counts = {bundle: count_of(variables, bundle, level) for bundle in members}
             if fewest_domains > len(members):
-                variables.at_most(fewest_domains, variables.total(touched.values()))
+                variables.at_most(fewest_domains, variables.total(domain_counts.values()))
             for link, (sender, receiver) in pairs:
-                if sender in touched and receiver in touched:
-                    rest = [count for bundle, count in touched.items() if bundle is not receiver]
+                if sender in domain_counts and receiver in domain_counts:
+                    rest = [count for bundle, count in domain_counts.items() if bundle is not receiver]
                     variables.at_most(fewest_domains, variables.total([*rest, link.domains(variables, level)]))
 
 
@@ -41,16 +41,16 @@ def subset_rows(layout: Layout, level: str) -> Iterator[tuple[tuple[Bundle, ...]
     if not several(layout.problem, level):
         return
     costly = find_weighed(layout, level)
-    rooms = rooms_of(layout)
+    capacities = rooms_of(layout)
     for pool in layout.pools:
         bundles = [bundle for bundle in pool.bundles if bundle in costly][:MOST_BUNDLES]
         for size in range(1, len(bundles) + 1):
             for members in combinations(bundles, size):
-                room = [
-                    min(rooms.together(members, level, name), sum(rooms.most(bundle, level, name) for bundle in members))
-                    for name in rooms.names(level)
+                limits = [
+                    min(capacities.together(members, level, name), sum(capacities.most(bundle, level, name) for bundle in members))
+                    for name in capacities.names(level)
                 ]
-                fewest_domains = fewest_of(room, sum(bundle.unit * bundle.least for bundle in members))
+                fewest_domains = fewest_of(limits, sum(bundle.unit * bundle.least for bundle in members))
                 if fewest_domains > 1:
                     yield members, fewest_domains
 

@@ -82,20 +82,20 @@ def _list_counts(layout: Layout, bundle: Bundle) -> Iterator[Values]:
     return _spread(layout, bundle, list_allowed(layout, bundle, sum(free) // bundle.unit), [amount // bundle.unit for amount in free])
 
 
-def _spread(layout: Layout, bundle: Bundle, totals: Sequence[int], rooms: Sequence[int]) -> Iterator[Values]:
-    """Yield all divisions of a total among cells, at most `rooms` further units per cell."""
+def _spread(layout: Layout, bundle: Bundle, totals: Sequence[int], headroom: Sequence[int]) -> Iterator[Values]:
+    """Yield all divisions of a total among cells, at most `headroom` further units per cell."""
     counts = [count for count in layout.counts if count.bundle is bundle]
     lower = [-(-layout.count_enclosed(bundle, count.cell) // bundle.unit) for count in counts]
 
-    upper = [lower[number] + rooms[count.cell.index] for number, count in enumerate(counts)]
+    upper = [lower[number] + headroom[count.cell.index] for number, count in enumerate(counts)]
 
-    def divide(left: int, number: int) -> Iterator[Values]:
+    def divide(remaining: int, number: int) -> Iterator[Values]:
         if number == len(counts) - 1:
-            if lower[number] <= left <= upper[number]:
-                yield {counts[number]: left}
+            if lower[number] <= remaining <= upper[number]:
+                yield {counts[number]: remaining}
             return
-        for units in range(min(left, upper[number]), lower[number] - 1, -1):  # ties keep the first nodes
-            for later in divide(left - units, number + 1):
+        for units in range(min(remaining, upper[number]), lower[number] - 1, -1):  # ties keep the first nodes
+            for later in divide(remaining - units, number + 1):
                 yield {counts[number]: units, **later}
 
     for total in totals if counts else ():
@@ -109,12 +109,12 @@ def _load(layout: Layout, values: Values) -> Load:
         if isinstance(key, Count) and isinstance(value, int) and key.bundle in layout.pool_of:
             pool = layout.pool_of[key.bundle]
             if pool.host is None and pool not in layout.shared:
-                used = value * key.bundle.unit - layout.count_enclosed(key.bundle, key.cell)
-                load[key.cell, pool] = load.get((key.cell, pool), 0) + used
+                amount = value * key.bundle.unit - layout.count_enclosed(key.bundle, key.cell)
+                load[key.cell, pool] = load.get((key.cell, pool), 0) + amount
     return load
 
 
 def _add_load(capacity: Capacity, load: Load, more: Load) -> Load | None:
     """Return the summed loads in the cells of `more`; None if a capacity is exceeded."""
-    total_load = {key: load.get(key, 0) + used for key, used in more.items()}
-    return total_load if all(used <= capacity(*key) for key, used in total_load.items()) else None
+    total_load = {key: load.get(key, 0) + amount for key, amount in more.items()}
+    return total_load if all(amount <= capacity(*key) for key, amount in total_load.items()) else None

@@ -46,15 +46,15 @@ def check_estimates(problem: Problem, assignment: Assignment, code: str) -> Iter
     least one need is an estimate and the sum of the highs does not fit.
     """
     asking = [component for component in problem.components if component.memory or component.offloaded or component.estimate]
-    reported: set[tuple[str, ...]] = set()
+    seen: set[tuple[str, ...]] = set()
     for ranks, node, masks in stretches(problem, assignment, asking):
         capacity = node.accelerator_memory
         shares = [(mask, component) for component in asking if (mask := masks.get((component.name, ACCELERATOR), 0))]
         for mask in pieces([mask for mask, _ in shares]) if capacity is not None else ():
             sharers = [component for share, component in shares if share & mask]
             names = tuple(component.name for component in sharers)
-            if capacity is not None and names not in reported and any(component.estimate for component in sharers):
-                reported.add(names)
+            if capacity is not None and names not in seen and any(component.estimate for component in sharers):
+                seen.add(names)
                 yield from _judge(code, problem, assignment, sharers, capacity, (ranks.start, lowest(mask)))
 
 
@@ -139,21 +139,21 @@ def _changes(problem: Problem, assignment: Assignment, sharers: Sequence[Compone
         if estimate is None or component.memory or component.offloaded:
             continue
         trains = optimizer_of(component) != NONE
-        tried: list[tuple[str, object]] = [("offload", True)] if len(sharers) > 1 and not estimate.offload else []
+        options: list[tuple[str, object]] = [("offload", True)] if len(sharers) > 1 and not estimate.offload else []
         if estimate.micro_batch > 1:
-            tried.append(("micro_batch", 1))
+            options.append(("micro_batch", 1))
         if trains and estimate.recompute != FULL:
-            tried.append(("recompute", FULL))
+            options.append(("recompute", FULL))
         if estimate.logits != CHUNKED and estimate.sharding not in (MEGATRON, DISTRIBUTED):
-            tried.append(("logits", CHUNKED))
+            options.append(("logits", CHUNKED))
         if trains and estimate.sharding in (NONE, "zero1", "zero2"):
-            tried.append(("sharding", ZERO3))
+            options.append(("sharding", ZERO3))
         if trains and estimate.sharding == MEGATRON:
-            tried.append(("sharding", DISTRIBUTED))
-        for key, value in tried:
-            changed = replace(component, estimate=replace(estimate, **{key: value}))  # type: ignore[arg-type]
-            needed = [changed if number == position else current for number, current in enumerate(sharers)]
-            if _worst([_at_most(_need(problem, assignment, changed_component, capacity)) for changed_component in needed])[0] <= capacity:
+            options.append(("sharding", DISTRIBUTED))
+        for key, value in options:
+            variant = replace(component, estimate=replace(estimate, **{key: value}))  # type: ignore[arg-type]
+            variants = [variant if number == position else current for number, current in enumerate(sharers)]
+            if _worst([_at_most(_need(problem, assignment, changed_component, capacity)) for changed_component in variants])[0] <= capacity:
                 word = "true" if value is True else value
                 yield f"run {component.name} with `{key}: {word}`"
 
@@ -169,12 +169,12 @@ def fits_nowhere(problem: Problem, code: str) -> Iterator[Finding]:
     for component in problem.hinted:
         if component.estimate is None or component.memory or component.offloaded or problem.kind(component) != ACCELERATOR:
             continue
-        allowed = problem.cluster.members(component.node_groups) - set(component.excluded)
-        capacities = [node.accelerator_memory for node in problem.cluster.nodes if node.rank in allowed and node.accelerators]
-        known = [memory for memory in capacities if memory is not None]
-        if not known or len(known) < len(capacities):
+        eligible = problem.cluster.members(component.node_groups) - set(component.excluded)
+        capacities = [node.accelerator_memory for node in problem.cluster.nodes if node.rank in eligible and node.accelerators]
+        memories = [memory for memory in capacities if memory is not None]
+        if not memories or len(memories) < len(capacities):
             continue
-        largest, most = max(known), min(component.most, problem.cluster.total(ACCELERATOR))
+        largest, most = max(memories), min(component.most, problem.cluster.total(ACCELERATOR))
         use = problem.job.models.get(component.name)
         choices = problem.job.choices.get(component.name, (component.parallel,))
         estimates = [estimate_memory(component, use.card if use else None, parallel, most, largest) for parallel in choices]
@@ -202,5 +202,5 @@ def terms_of(name: str, estimate: Estimated | None, waits: bool = False) -> Iter
         yield f"{name}: {term.name} {write_estimate(term.mebibytes)}{between} = {term.formula} ({term.source})"
     for missing in estimate.missing if estimate else ():
         yield f"{name}: not counted are {missing}"
-    for assumed in estimate.assumed if estimate and not waits else ():
-        yield f"{name}: assumed: {assumed}"
+    for assumption in estimate.assumed if estimate and not waits else ():
+        yield f"{name}: assumed: {assumption}"

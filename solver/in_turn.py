@@ -47,8 +47,8 @@ def with_in_turn_fixed(problem: Problem, plan: Plan) -> Problem:
 
 def _nodes(assignment: Assignment) -> int:
     """Return the number of nodes up to the last node with used accelerators."""
-    used = [node for name in assignment.runs for node, kind in assignment.masks(name) if kind == ACCELERATOR]
-    return max(used, default=0) + 1
+    nodes = [node for name in assignment.runs for node, kind in assignment.masks(name) if kind == ACCELERATOR]
+    return max(nodes, default=0) + 1
 
 
 def _dealt(problem: Problem, nodes: int) -> Problem:

@@ -39,7 +39,7 @@ Domains = tuple[int, ...]
 """Domain number per level."""
 Open = tuple[Domains, tuple[Set, ...]]
 """(domains at the end of the last range, ranges per domain)."""
-Found = tuple[int, dict[int, Place]]
+SweepResult = tuple[int, dict[int, Place]]
 """(cost, position of a searched range -> place)."""
 MAX_BUNDLES = 8
 MAX_STARTS = 600_000
@@ -79,16 +79,16 @@ class Costs:
 
 
 def costs_of(
-    layout: Layout, bundles: Sequence[Bundle], numbering: Numbering, tiers: Sequence[Tier], counted: Sequence[Sequence[int]]
+    layout: Layout, bundles: Sequence[Bundle], numbering: Numbering, tiers: Sequence[Tier], term_bounds: Sequence[Sequence[int]]
 ) -> Costs:
     """Return the costs of all tiers for ranges on this numbering.
 
-    Unsupported terms count with their counting bound. `counted` holds these bounds per tier and
+    Unsupported terms count with their counting bound. `term_bounds` holds these bounds per tier and
     term.
     """
     problem, costs = layout.problem, Costs(numbering)
     weights = {id(term): tier.scale * cost for tier in tiers for term, cost in tier.members}
-    terms = [(term, bound) for tier, bounds in zip(tiers, counted) for (term, _), bound in zip(tier.members, bounds)]
+    terms = [(term, bound) for tier, bounds in zip(tiers, term_bounds) for (term, _), bound in zip(tier.members, bounds)]
     levels = {level: _stretches(layout, numbering, level) for level in LEVELS if several(problem, level)}
     level_terms: dict[str, list[tuple[DomainTerm, int]]] = {}
     for term, bound in terms:
@@ -111,11 +111,11 @@ def _stretches(layout: Layout, numbering: Numbering, level: str) -> list[int]:
     """Return the domain number of each node along the numbering; empty if a domain recurs."""
     nodes = layout.problem.cluster.nodes
     names = [domain(nodes[stretch.node_rank], level) for stretch in numbering.stretches]
-    numbers, seen = list[int](), dict[str, int]()
+    numbers, number_of = list[int](), dict[str, int]()
     for position, name in enumerate(names):
-        if name in seen and name != names[position - 1]:
+        if name in number_of and name != names[position - 1]:
             return []
-        numbers.append(seen.setdefault(name, len(seen)))
+        numbers.append(number_of.setdefault(name, len(number_of)))
     return numbers
 
 
@@ -165,13 +165,13 @@ class LineStep:
 def variants_of(bundles: Sequence[Bundle], places: Sequence[Places], lengths: Sequence[Sequence[int]], costs: Costs) -> list[Variant]:
     """Return a variant per range and length."""
     variants = []
-    for number, (bundle, own) in enumerate(zip(bundles, places)):
+    for number, (bundle, slots) in enumerate(zip(bundles, places)):
         for units in (units for units in lengths[number] if units):
             length = units * bundle.unit
-            every = range(own.numbering.size - length + 1)
-            starts = [start for start in every if own.is_free(start, start + length) and own.is_whole(start, start + length)]
-            tried = list(_list_starts(number, starts, length, own, costs))
-            variants.append(Variant(number, units, length, costs.of_length(bundle, length), starts, tried))
+            every = range(slots.numbering.size - length + 1)
+            starts = [start for start in every if slots.is_free(start, start + length) and slots.is_whole(start, start + length)]
+            first_starts = list(_list_starts(number, starts, length, slots, costs))
+            variants.append(Variant(number, units, length, costs.of_length(bundle, length), starts, first_starts))
     return variants
 
 
@@ -213,7 +213,7 @@ class Sweep:
             for level, total in zip(costs.levels, totals)
         ]
 
-    def run(self) -> Found | None:
+    def run(self) -> SweepResult | None:
         """Return (least cost, place per range); None if the ranges do not fit."""
         everywhere: dict[int, list[int]] = {}
         for number, variant in enumerate(self.variants):
@@ -303,7 +303,7 @@ def _shut(open_: Open, domains: Domains) -> Open:
     return domains, continuing
 
 
-def best_on_line(layout: Layout, tiers: Sequence[Tier], counted: Sequence[Sequence[int]]) -> tuple[int, Values] | None:
+def best_on_line(layout: Layout, tiers: Sequence[Tier], term_bounds: Sequence[Sequence[int]]) -> tuple[int, Values] | None:
     """Return (lower bound over all tiers, values at that cost in the sweep), or None.
 
     None for other kinds of problems, and if the ranges do not fit: then the search finds the
@@ -313,11 +313,11 @@ def best_on_line(layout: Layout, tiers: Sequence[Tier], counted: Sequence[Sequen
     if not _is_one_line(layout, bundles) or layout.has_chosen_given:
         return None
     numbering = layout.numbering(bundles[0])
-    costs = costs_of(layout, bundles, numbering, tiers, counted)
+    costs = costs_of(layout, bundles, numbering, tiers, term_bounds)
     places = [Places(layout, bundle, _usable(layout, bundle)) for bundle in bundles]
     lengths = [all_lengths(layout, bundle) for bundle in bundles]
 
-    def sweep(choices: Sequence[Sequence[int]]) -> Found | None:
+    def sweep(choices: Sequence[Sequence[int]]) -> SweepResult | None:
         return Sweep(variants_of(bundles, places, choices, costs), len(bundles), places[0], costs).run()
 
     best = _longest(bundles, lengths, sweep) if _longer_is_better(layout, bundles, lengths, tiers) else None
@@ -325,8 +325,8 @@ def best_on_line(layout: Layout, tiers: Sequence[Tier], counted: Sequence[Sequen
         best = sweep(lengths)
     if best is None:
         return None
-    cost, taken = best
-    return cost + costs.fixed, {bundles[number]: place for number, place in taken.items()}
+    cost, place_of = best
+    return cost + costs.fixed, {bundles[number]: place for number, place in place_of.items()}
 
 
 def _longer_is_better(layout: Layout, bundles: Sequence[Bundle], lengths: Sequence[Sequence[int]], tiers: Sequence[Tier]) -> bool:
@@ -338,8 +338,8 @@ def _longer_is_better(layout: Layout, bundles: Sequence[Bundle], lengths: Sequen
 
 
 def _longest(
-    bundles: Sequence[Bundle], lengths: Sequence[Sequence[int]], sweep: Callable[[Sequence[Sequence[int]]], Found | None]
-) -> Found | None:
+    bundles: Sequence[Bundle], lengths: Sequence[Sequence[int]], sweep: Callable[[Sequence[Sequence[int]]], SweepResult | None]
+) -> SweepResult | None:
     """Return the least cost if longer is always better: all ranges at their largest.
 
     If they do not fit and a single range has several lengths, its longest feasible length is bisected: a shorter range
@@ -355,11 +355,11 @@ def _longest(
     fits, too_long = -1, len(lengths[variable_range]) - 1
     while too_long - fits > 1:
         middle = (fits + too_long) // 2
-        tried = sweep([[choices[middle]] if number == variable_range else choices for number, choices in enumerate(lengths)])
-        if tried is None:
+        result = sweep([[choices[middle]] if number == variable_range else choices for number, choices in enumerate(lengths)])
+        if result is None:
             too_long = middle
         else:
-            best, fits = tried, middle
+            best, fits = result, middle
     return best
 
 

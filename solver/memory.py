@@ -19,12 +19,12 @@ def peak(members: Members, capacity: int | None = None) -> int:
     """
     needs = [(component, *component.needs(capacity)) for component in members]
     resident = sum(memory for component, memory, _ in needs if not component.phases)
-    offloaded = sum(idle for component, _, idle in needs if component.phases)
+    idle_total = sum(idle for component, _, idle in needs if component.phases)
     rises: dict[str, int] = {}
     for component, memory, idle in needs:
         for phase in component.phases:
             rises[phase] = rises.get(phase, 0) + memory - idle
-    return resident + offloaded + max(rises.values(), default=0)
+    return resident + idle_total + max(rises.values(), default=0)
 
 
 def pieces(masks: list[int]) -> list[int]:
@@ -33,7 +33,7 @@ def pieces(masks: list[int]) -> list[int]:
     for mask in masks:
         fresh, cut = mask, []
         for piece in pieces_so_far:
-            cut += [part for part in (piece & mask, piece & ~mask) if part]
+            cut += [fragment for fragment in (piece & mask, piece & ~mask) if fragment]
             fresh &= ~piece
         pieces_so_far = [*cut, fresh] if fresh else cut
     return pieces_so_far

@@ -35,8 +35,8 @@ class NodeExclusions:
         exclusions = tuple(self._reduce(component) for component in members)
         names = {component.name for component in members}
         # Ranks are assigned to accelerators later, so rank alignment excludes no node.
-        together = (relation for relation in problem.job.relations if relation.kind in TOGETHER and set(relation.components) <= names)
-        relations = tuple(replace(relation, kind=COLOCATED) for relation in together)
+        sharing = (relation for relation in problem.job.relations if relation.kind in TOGETHER and set(relation.components) <= names)
+        relations = tuple(replace(relation, kind=COLOCATED) for relation in sharing)
         self._question = replace(problem, job=Job(exclusions, relations), previous=None, unlike=())
         self._known: dict[object, Finding | None] = {}
 
@@ -84,8 +84,8 @@ def why_component(problem: Problem, plan: Plan, name: str, solve: Solve) -> WhyC
     level = level_of(problem) or NODE_LEVEL
     amounts: dict[str, int] = {}
     for run in plan.assignment.of(name):
-        where = domain(nodes[run.node], level)
-        amounts[where] = amounts.get(where, 0) + (run.amount or len(run.ranks))
+        domain_name = domain(nodes[run.node], level)
+        amounts[domain_name] = amounts.get(domain_name, 0) + (run.amount or len(run.ranks))
     members = next(group for group in problem.colocated_sets if component in group)
     if problem.kind(component) == NODE or any(member.runs is not None for member in members):
         return WhyComponent(name, True, level, tuple(amounts.items()))
@@ -93,41 +93,41 @@ def why_component(problem: Problem, plan: Plan, name: str, solve: Solve) -> WhyC
     counts = node_exclusions.by_rule()
     may = counts.pop("", 0)
     possible = tuple(dict.fromkeys(domain(node, level) for node in nodes if node_exclusions.why(node) is None))
-    without = tuple(_without(problem, plan, name, level, where, solve) for where in list(amounts)[:MOST_ASKED])
+    without = tuple(_without(problem, plan, name, level, domain_name, solve) for domain_name in list(amounts)[:MOST_ASKED])
     out = tuple(sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])))
     return WhyComponent(name, False, level, tuple(amounts.items()), (may, len(nodes)), out, possible, without)
 
 
-def _without(problem: Problem, plan: Plan, name: str, level: str, where: str, solve: Solve) -> Without:
-    removed = tuple(node.rank for node in problem.cluster.nodes if domain(node, level) == where)
+def _without(problem: Problem, plan: Plan, name: str, level: str, domain_name: str, solve: Solve) -> Without:
+    nodes = tuple(node.rank for node in problem.cluster.nodes if domain(node, level) == domain_name)
     components = tuple(
-        replace(component, excluded=tuple(sorted({*component.excluded, *removed}))) if component.name == name else component
+        replace(component, excluded=tuple(sorted({*component.excluded, *nodes}))) if component.name == name else component
         for component in problem.components
     )
     answer = solve(replace(problem, job=replace(problem.job, components=components)))
     if answer.plan is None:
-        return Without(where, answer.verdict)
-    before, after = ({term.name: term.value for term in priced.terms} for priced in (plan, answer.plan))
+        return Without(domain_name, answer.verdict)
+    before, after = ({term.name: term.value for term in candidate.terms} for candidate in (plan, answer.plan))
     values = {term_name: (before.get(term_name, 0), after.get(term_name, 0)) for term_name in (*before, *after)}
-    return Without(where, answer.verdict, tuple((term_name, *pair) for term_name, pair in values.items() if pair[0] != pair[1]))
+    return Without(domain_name, answer.verdict, tuple((term_name, *pair) for term_name, pair in values.items() if pair[0] != pair[1]))
 
 
 def why_accelerator(problem: Problem, plan: Plan, node: int, index: int) -> WhyAccelerator:
     """Explain the use of an accelerator in a plan; `problem` is the solved problem."""
     cluster_node = problem.cluster.nodes[node]
-    holders, used = [], cluster_node.taken
+    holders, occupied_mask = [], cluster_node.taken
     for name in plan.components:
         for run in (run for run in plan.assignment.of(name) if run.node == node and run.kind == ACCELERATOR):
-            used |= run.mask
+            occupied_mask |= run.mask
             holders += [(name, rank) for rank in run.ranks if index in run.list_held(rank)]
-    taken, idle = bool(cluster_node.taken >> index & 1), len(cluster_node.accelerators) - used.bit_count()
+    is_taken, idle = bool(cluster_node.taken >> index & 1), len(cluster_node.accelerators) - occupied_mask.bit_count()
     names = {name for name, _ in holders}
     reasons = tuple(
-        _reason(problem, plan, members, node, bool(names) or taken, idle)
+        _reason(problem, plan, members, node, bool(names) or is_taken, idle)
         for members in problem.colocated_sets
-        if problem.kind(members[0]) == ACCELERATOR and all(part.runs is None and part.name not in names for part in members)
+        if problem.kind(members[0]) == ACCELERATOR and all(member.runs is None and member.name not in names for member in members)
     )
-    return WhyAccelerator(cluster_node.name, index, tuple(holders), taken, idle, reasons, plan.status == OPTIMAL)
+    return WhyAccelerator(cluster_node.name, index, tuple(holders), is_taken, idle, reasons, plan.status == OPTIMAL)
 
 
 def _reason(problem: Problem, plan: Plan, members: Members, node: int, is_held: bool, idle: int) -> Reason:

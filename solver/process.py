@@ -28,8 +28,8 @@ def limit_memory(mib: int) -> None:
     Larger allocations fail. A crash writes no core file.
     """
     _, most = resource.getrlimit(resource.RLIMIT_AS)
-    wanted = mib << 20 if most == resource.RLIM_INFINITY else min(mib << 20, most)
-    resource.setrlimit(resource.RLIMIT_AS, (wanted, wanted))
+    limit = mib << 20 if most == resource.RLIM_INFINITY else min(mib << 20, most)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
@@ -128,11 +128,11 @@ class Child:
             selector.register(errors, selectors.EVENT_READ)
             listening = {answer, errors}
             while listening:
-                left = self._left
-                if left <= 0:
+                remaining = self._left
+                if remaining <= 0:
                     raise TooLate
                 self._look()
-                for key, _ in selector.select(min(left, LOOK)):
+                for key, _ in selector.select(min(remaining, LOOK)):
                     if key.fd == asking:
                         if not self._send(asking):
                             selector.unregister(asking)

@@ -38,14 +38,14 @@ def contiguous_range(problem: Problem, component: Component) -> range | None:
     if not masks or not masks.keys() <= first.keys():
         return None
     low, high = extent(first, masks)
-    used = sum(mask.bit_count() for mask in masks.values())
-    return range(low, high) if used == high - low == assignment.world_size(component.name) else None
+    count = sum(mask.bit_count() for mask in masks.values())
+    return range(low, high) if count == high - low == assignment.world_size(component.name) else None
 
 
-def move_off(problem: Problem, moved: Component, partner: Component) -> Iterator[RankFix]:
-    """Yield `moved` without the resources of `partner`, if a contiguous range remains."""
-    own_range, partner_range = contiguous_range(problem, moved), contiguous_range(problem, partner)
-    if own_range is None or partner_range is None or moved.node_groups != partner.node_groups:
+def move_off(problem: Problem, component: Component, partner: Component) -> Iterator[RankFix]:
+    """Yield `component` without the resources of `partner`, if a contiguous range remains."""
+    own_range, partner_range = contiguous_range(problem, component), contiguous_range(problem, partner)
+    if own_range is None or partner_range is None or component.node_groups != partner.node_groups:
         return
     common = len(range(max(own_range.start, partner_range.start), min(own_range.stop, partner_range.stop)))
     for rest in (
@@ -53,14 +53,14 @@ def move_off(problem: Problem, moved: Component, partner: Component) -> Iterator
         range(max(own_range.start, partner_range.stop), own_range.stop),
     ):
         if rest and len(rest) + common == len(own_range):
-            yield fix_with_ranges(problem, {moved.name: rest})
+            yield fix_with_ranges(problem, {component.name: rest})
 
 
-def move_onto(problem: Problem, moved: Component, target: Component) -> Iterator[RankFix]:
+def move_onto(problem: Problem, component: Component, target: Component) -> Iterator[RankFix]:
     """Yield both components on the range of `target`, if contiguous."""
     partner_range = contiguous_range(problem, target)
-    if partner_range is not None and contiguous_range(problem, moved) is not None and moved.node_groups == target.node_groups:
-        yield fix_with_ranges(problem, {target.name: partner_range, moved.name: partner_range})
+    if partner_range is not None and contiguous_range(problem, component) is not None and component.node_groups == target.node_groups:
+        yield fix_with_ranges(problem, {target.name: partner_range, component.name: partner_range})
 
 
 def fix_with_ranges(problem: Problem, ranges: Mapping[str, range]) -> RankFix:
@@ -77,14 +77,14 @@ def fix_with_ranges(problem: Problem, ranges: Mapping[str, range]) -> RankFix:
             runs = runs_of([RankRange(ranks.start, ranks.stop, len(ranks))], problem.cluster, component.node_groups)
             component = replace(component, runs=runs, least=len(ranks), most=len(ranks))
         components.append(component)
-    changed = replace(problem, job=replace(problem.job, components=tuple(components)))
-    written = problem.job.capabilities.range_text
+    variant = replace(problem, job=replace(problem.job, components=tuple(components)))
+    write = problem.job.capabilities.range_text
     texts = {ranks: [name for name in ranges if ranges[name] == ranks] for ranks in ranges.values()}
-    text = "give " + ", ".join(f"{join_names(names)} `{written(ranks)}`" for ranks, names in texts.items())
-    moved = [(name, ranks) for name, ranks in ranges.items() if contiguous_range(problem, problem[name]) != ranks]
-    spans = {span: ranks for name, ranks in moved if (span := problem[name].spans.get("placement"))}
-    edits = tuple(Edit(span, _scalar(written(ranks))) for span, ranks in spans.items())
-    return RankFix(text, changed, edits)
+    text = "give " + ", ".join(f"{join_names(names)} `{write(ranks)}`" for ranks, names in texts.items())
+    moves = [(name, ranks) for name, ranks in ranges.items() if contiguous_range(problem, problem[name]) != ranks]
+    spans = {span: ranks for name, ranks in moves if (span := problem[name].spans.get("placement"))}
+    edits = tuple(Edit(span, _scalar(write(ranks))) for span, ranks in spans.items())
+    return RankFix(text, variant, edits)
 
 
 def _scalar(text: str) -> str:

@@ -25,7 +25,7 @@ from .objectives.preferred import Preferred
 from .wording import nodes_called, some_of
 
 
-def lose(problem: Problem, lost: Collection[int]) -> Problem:
+def lose(problem: Problem, losses: Collection[int]) -> Problem:
     """Return the problem without lost nodes, with the remaining nodes renumbered.
 
     Explicit ranks on a lost node are removed (see `immovable`). Processes that the framework
@@ -33,55 +33,57 @@ def lose(problem: Problem, lost: Collection[int]) -> Problem:
     pin to lost nodes alone becomes empty. The file's own ranks of planned components are kept only
     for components that lost no node.
     """
-    left, components = ranks_left(problem.cluster, lost), list[Component]()
+    new_ranks, components = ranks_left(problem.cluster, losses), list[Component]()
     for component in problem.components:
-        pins = tuple(replace(pin, nodes=tuple(left[rank] for rank in pin.nodes if rank in left)) for pin in component.pins)
-        excluded = tuple(left[rank] for rank in component.excluded if rank in left)
-        runs = _renumber(component.runs, left) if component.runs is not None else None
+        pins = tuple(replace(pin, nodes=tuple(new_ranks[rank] for rank in pin.nodes if rank in new_ranks)) for pin in component.pins)
+        exclusions = tuple(new_ranks[rank] for rank in component.excluded if rank in new_ranks)
+        runs = _renumber(component.runs, new_ranks) if component.runs is not None else None
         if component.name in problem.job.in_turn:
-            runs = tuple(deal_round_robin(problem.build_given().world_size(component.name), len(left)))
-        components.append(replace(component, pins=pins, excluded=excluded, runs=runs))
-    baseline = {name: _renumber(runs, left) for name, runs in problem.job.planning.own.items() if all(run.node in left for run in runs)}
+            runs = tuple(deal_round_robin(problem.build_given().world_size(component.name), len(new_ranks)))
+        components.append(replace(component, pins=pins, excluded=exclusions, runs=runs))
+    baseline = {
+        name: _renumber(runs, new_ranks) for name, runs in problem.job.planning.own.items() if all(run.node in new_ranks for run in runs)
+    }
     job = replace(problem.job, components=tuple(components), planning=replace(problem.job.planning, own=baseline))
-    return replace(problem, cluster=without_nodes(problem.cluster, lost), job=job)
+    return replace(problem, cluster=without_nodes(problem.cluster, losses), job=job)
 
 
-def _renumber(runs: Sequence[Run], left: dict[int, int]) -> tuple[Run, ...]:
+def _renumber(runs: Sequence[Run], new_ranks: dict[int, int]) -> tuple[Run, ...]:
     """Return the runs on remaining nodes, with new node ranks."""
-    return tuple(replace(run, node=left[run.node]) for run in runs if run.node in left)
+    return tuple(replace(run, node=new_ranks[run.node]) for run in runs if run.node in new_ranks)
 
 
-def immovable(problem: Problem, lost: Collection[int]) -> Iterator[Finding]:
+def immovable(problem: Problem, losses: Collection[int]) -> Iterator[Finding]:
     """Yield findings for what no search can move off lost nodes.
 
     These are explicit ranks, not those distributed by the framework, and components on accelerators
     if none is left.
     """
-    left = without_nodes(problem.cluster, lost)
-    for component in (c for c in problem.hinted if left.kind(c.node_groups) != problem.kind(c)):
-        message = f"no node with accelerators is left for `{component.name}` without {nodes_called(problem.cluster, lost)}"
+    cluster = without_nodes(problem.cluster, losses)
+    for component in (c for c in problem.hinted if cluster.kind(c.node_groups) != problem.kind(c)):
+        message = f"no node with accelerators is left for `{component.name}` without {nodes_called(problem.cluster, losses)}"
         yield error("PW609", component.name, message, component.span(AMOUNT), help="leave a node that has some")
         return
-    affected, nodes = list[Component](), set[int]()
+    holders, nodes = list[Component](), set[int]()
     for component in given_part(problem).components:
-        lost_nodes = {run.node for run in component.runs or () if run.node in lost}
+        lost_nodes = {run.node for run in component.runs or () if run.node in losses}
         if lost_nodes and component.name not in problem.job.in_turn:
-            affected.append(component)
+            holders.append(component)
             nodes |= lost_nodes
-    if not affected:
+    if not holders:
         return
-    first, where = affected[0], nodes_called(problem.cluster, nodes)
-    message = f"{some_of([f'`{component.name}`' for component in affected])} {'has' if len(affected) == 1 else 'have'} given ranks on {where}, which "
+    first, node_names = holders[0], nodes_called(problem.cluster, nodes)
+    message = f"{some_of([f'`{component.name}`' for component in holders])} {'has' if len(holders) == 1 else 'have'} given ranks on {node_names}, which "
     message += "is lost" if len(nodes) == 1 else "are lost"
-    lines = sorted({span.line for component in affected if (span := component.span("placement"))})
+    lines = sorted({span.line for component in holders if (span := component.span("placement"))})
     notes = (f"the ranks are given in lines {some_of([str(line) for line in lines])}",) if len(lines) > 1 else ()
     key = "processes" if problem.kind(first) == NODE else "accelerators"
     assignment = problem.build_given()
     amount = assignment.world_size(first.name) if key == "processes" else assignment.amount(first.name)
     advice = f"give hints such as `{key}: {amount}` in the place of given ranks, so that the places are searched"
     yield error(
-        "PW607", first.name, message, first.span("placement"), label=f"on {where}", help=advice, notes=notes,
-        also=tuple(component.name for component in affected[1:]),
+        "PW607", first.name, message, first.span("placement"), label=f"on {node_names}", help=advice, notes=notes,
+        also=tuple(component.name for component in holders[1:]),
     )  # fmt: skip
 
 
@@ -91,30 +93,30 @@ def replan(problem: Problem, before: Plan) -> Problem:
     The previous plan may be of another cluster or job. A component with changed degrees cannot keep
     anything, so its previous placement is dropped.
     """
-    placed, degrees = carry_over(before, problem.cluster), {component.name: component.parallel for component in problem.components}
+    previous, degrees = carry_over(before, problem.cluster), {component.name: component.parallel for component in problem.components}
     comparable = {
         name: runs
-        for name, runs in placed.runs.items()
+        for name, runs in previous.runs.items()
         if name in degrees and (name in problem.job.choices or before.degrees.get(name, degrees[name]) == degrees[name])
     }
-    return replace(problem, previous=replace(placed, runs=comparable))
+    return replace(problem, previous=replace(previous, runs=comparable))
 
 
 def moves(question: Problem, before: Plan, now: Plan) -> Moves:
     """Return the moves between a plan and a re-placement (see `after`)."""
-    chosen = _choose(question, now)
-    parts = tuple(part for members in movable(chosen) if (part := _find_moved(chosen, members, before, now)).before)
+    fixed_problem = _choose(question, now)
+    set_moves = tuple(move for members in movable(fixed_problem) if (move := _find_moved(fixed_problem, members, before, now)).before)
     by_framework = tuple(
         _dealt(component.name, question, before, now) for component in question.components if component.name in question.job.in_turn
     )
     # The term also counts groups that end as the job shrinks; its gap to the bound is of moves.
     open_still = next((term.value - term.bound for term in now.terms if term.name == MoveTerm.name), 0)
     # Framework layouts and placements over explicit ranks are not searched for fewest moves.
-    searched = (question.job.planning.laying is None or question.job.planning.workload is None) and not question.job.overlaps
-    fewest_moves = max(0, sum(part.moved for part in parts) - open_still) if searched else 0
-    distributed = tuple(part for part in by_framework if part.before)
+    has_search = (question.job.planning.laying is None or question.job.planning.workload is None) and not question.job.overlaps
+    fewest_moves = max(0, sum(move.moved for move in set_moves) - open_still) if has_search else 0
+    process_moves = tuple(move for move in by_framework if move.before)
     term_values = tuple((term.name, term.value) for term in before.terms)
-    return Moves((*parts, *distributed), fewest_moves, term_values, traffic_first=_traffic_first(now))
+    return Moves((*set_moves, *process_moves), fewest_moves, term_values, traffic_first=_traffic_first(now))
 
 
 def _traffic_first(plan: Plan) -> bool:
@@ -135,12 +137,12 @@ def _find_moved(problem: Problem, members: Members, before: Plan, now: Plan) -> 
     size = piece_size(problem, members)
     running = pieces(problem, members, before.assignment)
     old = pieces(problem, members, problem.previous) if problem.previous else Pieces({}, {}, 0)
-    stayed, new = remaining(problem, members, old).at, pieces(problem, members, now.assignment).at
-    unmoved = [piece for piece in stayed if piece in new]
+    remnants, new = remaining(problem, members, old).at, pieces(problem, members, now.assignment).at
+    kept_pieces = [piece for piece in remnants if piece in new]
     amount = max(now.assignment.amount(component.name) for component in members) // size
     name = "+".join(component.name for component in members)
-    renumbered = sum(stayed[piece] != new[piece] for piece in unmoved)
-    return Moved(name, size, running.count, amount, running.count - len(stayed), len(unmoved), renumbered)
+    renumber_count = sum(remnants[piece] != new[piece] for piece in kept_pieces)
+    return Moved(name, size, running.count, amount, running.count - len(remnants), len(kept_pieces), renumber_count)
 
 
 def _dealt(name: str, question: Problem, before: Plan, now: Plan) -> Moved:
@@ -148,8 +150,8 @@ def _dealt(name: str, question: Problem, before: Plan, now: Plan) -> Moved:
     old, new = _nodes(question.previous, name) if question.previous else {}, _nodes(now.assignment, name)
     old_counts, new_counts = Counter(old.values()), Counter(new.values())
     same = sum(new.get(rank) == node for rank, node in old.items())
-    count, unmoved = before.assignment.world_size(name), sum((old_counts & new_counts).values())
-    return Moved(name, 1, count, len(new), count - len(old), unmoved, max(0, unmoved - same))
+    count, kept_count = before.assignment.world_size(name), sum((old_counts & new_counts).values())
+    return Moved(name, 1, count, len(new), count - len(old), kept_count, max(0, kept_count - same))
 
 
 def _nodes(assignment: Assignment, name: str) -> dict[int, int]:
@@ -166,7 +168,7 @@ def with_trade(question: Problem, moves: Moves, plan: Plan, solve: Solve) -> Mov
     """
     caps: list[Cap] = []
     # A term before the moves that is not at its bound because of a cap on moves may still decrease.
-    proved = not any(name == MoveTerm.name for cap in question.caps for name, _ in cap.terms) and _earlier_are_least(plan)
+    is_proved = not any(name == MoveTerm.name for cap in question.caps for name, _ in cap.terms) and _earlier_are_least(plan)
     for terms in _tiers_after_moves(plan):
         names = tuple((term.name, term.weight // min(candidate.weight for candidate in terms)) for term in terms)
         now = sum(cost * term.value for (_, cost), term in zip(names, terms))
@@ -174,9 +176,9 @@ def with_trade(question: Problem, moves: Moves, plan: Plan, solve: Solve) -> Mov
             answer = solve(replace(question, caps=(*question.caps, *caps, Cap(names, now - 1))))
             if answer.plan is not None:
                 return replace(moves, trade=_trade(terms, answer.plan))
-            proved = proved and answer.verdict == IMPOSSIBLE
+            is_proved = is_proved and answer.verdict == IMPOSSIBLE
         caps.append(Cap(names, now))
-    return replace(moves, no_trade=proved)
+    return replace(moves, no_trade=is_proved)
 
 
 def _earlier_are_least(plan: Plan) -> bool:
@@ -194,6 +196,6 @@ def _tiers_after_moves(plan: Plan) -> list[list[TermValue]]:
 
 def _trade(terms: Sequence[TermValue], plan: Plan) -> Trade:
     """Return the trade of the term with the largest weighted reduction."""
-    reduced = {term.name: term.value for term in plan.terms}
-    best = max(terms, key=lambda term: term.weight * (term.value - reduced.get(term.name, 0)))
-    return Trade(reduced.get(MoveTerm.name, 0), best.name, best.value - reduced.get(best.name, 0))
+    values = {term.name: term.value for term in plan.terms}
+    best = max(terms, key=lambda term: term.weight * (term.value - values.get(term.name, 0)))
+    return Trade(values.get(MoveTerm.name, 0), best.name, best.value - values.get(best.name, 0))

@@ -47,7 +47,7 @@ class Session:
             signal.signal(signal.SIGINT, self._count)
         return self
 
-    def __exit__(self, *raised: object) -> None:
+    def __exit__(self, *exc_info: object) -> None:
         waiting, self._waiting = self._waiting or {}, None
         try:
             with ExitStack() as every:

@@ -31,13 +31,13 @@ def stretches(
     Stretches ascend. `components` defaults to all of the problem. The cost grows with runs and
     differing nodes, not with nodes.
     """
-    placed: list[tuple[range, Node | tuple[Holding, int]]] = [
-        (range(part.node.rank, part.stop), part.node) for part in problem.cluster.alike
+    spans: list[tuple[range, Node | tuple[Holding, int]]] = [
+        (range(stretch.node.rank, stretch.stop), stretch.node) for stretch in problem.cluster.alike
     ]
     for component in problem.components if components is None else components:
         for repeat in assignment.repeats(component.name):
-            placed += [(range(run.node, run.node + repeat.nodes), ((component.name, run.kind), run.mask)) for run in repeat.runs]
-    for ranks, entries in sweep(placed):
+            spans += [(range(run.node, run.node + repeat.nodes), ((component.name, run.kind), run.mask)) for run in repeat.runs]
+    for ranks, entries in sweep(spans):
         masks: dict[Holding, int] = {}
         for holding, mask in (entry for entry in entries if not isinstance(entry, Node)):
             masks[holding] = masks.get(holding, 0) | mask
@@ -55,10 +55,10 @@ def components_by_accelerators(problem: Problem, assignment: Assignment) -> tupl
         for (name, kind), mask in holdings.items():
             if kind == ACCELERATOR and mask:
                 places_of.setdefault(name, []).append((number, mask))
-    alike: dict[Places, list[str]] = {}
+    groups: dict[Places, list[str]] = {}
     for name, places in places_of.items():
-        alike.setdefault(tuple(places), []).append(name)
-    return nodes, alike
+        groups.setdefault(tuple(places), []).append(name)
+    return nodes, groups
 
 
 def extent(first: Mapping[int, int], masks: Mapping[int, int]) -> tuple[int, int]:
@@ -70,20 +70,20 @@ def extent(first: Mapping[int, int], masks: Mapping[int, int]) -> tuple[int, int
     return lowest_rank, max(first[node] + mask.bit_length() for node, mask in masks.items())
 
 
-def sweep(covered: Iterable[tuple[range, T]]) -> Iterator[tuple[range, list[T]]]:
+def sweep(spans: Iterable[tuple[range, T]]) -> Iterator[tuple[range, list[T]]]:
     """Yield (consecutive nodes, items on all of them), ascending; skip uncovered nodes."""
-    items = list(covered)
-    begins: dict[int, list[int]] = {}
-    ends: dict[int, list[int]] = {}
+    items = list(spans)
+    starts: dict[int, list[int]] = {}
+    stops: dict[int, list[int]] = {}
     for number, (ranks, _) in enumerate(items):
-        begins.setdefault(ranks.start, []).append(number)
-        ends.setdefault(ranks.stop, []).append(number)
-    cuts = sorted({*begins, *ends})
+        starts.setdefault(ranks.start, []).append(number)
+        stops.setdefault(ranks.stop, []).append(number)
+    cuts = sorted({*starts, *stops})
     active: dict[int, None] = {}
     for start, stop in zip(cuts, cuts[1:]):
-        for number in ends.get(start, ()):
+        for number in stops.get(start, ()):
             del active[number]
-        active.update(dict.fromkeys(begins.get(start, ())))
+        active.update(dict.fromkeys(starts.get(start, ())))
         if active:
             yield range(start, stop), [items[number][1] for number in active]
 
@@ -95,8 +95,8 @@ def domains_of_first(cluster: Cluster, level: str, assignment: Assignment, pair:
     """
     first_nodes, second_nodes = (assignment.node_ranges(name) for name in pair)
     if level == NODE_LEVEL:
-        uncovered = without(first_nodes, second_nodes)
-        nodes = without(first_nodes, uncovered) if met else uncovered
+        strays = without(first_nodes, second_nodes)
+        nodes = without(first_nodes, strays) if met else strays
         return (str(nodes[0].start), nodes[0].start, sum(map(len, nodes))) if nodes else None
     first, second = (_domains(cluster, level, ranges) for ranges in (first_nodes, second_nodes))
     names = [name for name in first if (name in second) == met]
@@ -107,8 +107,8 @@ def _domains(cluster: Cluster, level: str, node_ranges: tuple[range, ...]) -> di
     """Return domain -> first node in the domain."""
     first_nodes: dict[str, int] = {}
     for ranges in node_ranges:
-        for alike, ranks in cluster.alike_among(ranges):
-            first_nodes.setdefault(domain(alike.node, level), ranks.start)
+        for stretch, ranks in cluster.alike_among(ranges):
+            first_nodes.setdefault(domain(stretch.node, level), ranks.start)
     return first_nodes
 
 
@@ -123,9 +123,9 @@ def amounts_in(cluster: Cluster, level: str, assignment: Assignment, component: 
         if level == NODE_LEVEL:
             yield str(ranks.start), per_node, len(ranks)
             continue
-        for alike, part in cluster.alike_among(ranks):
-            name = domain(alike.node, level)
-            amounts[name] = amounts.get(name, 0) + per_node * len(part)
+        for stretch, nodes in cluster.alike_among(ranks):
+            name = domain(stretch.node, level)
+            amounts[name] = amounts.get(name, 0) + per_node * len(nodes)
     yield from ((name, amount, 1) for name, amount in amounts.items())
 
 
@@ -137,21 +137,21 @@ def processes_alike(
     Nodes without these components are left out. A process on several nodes counts on the node of
     its first resource.
     """
-    placed: list[tuple[range, tuple[str, int]]] = []
+    spans: list[tuple[range, tuple[str, int]]] = []
     for name in names:
-        done = 0
+        next_rank = 0
         for repeat in assignment.repeats(name):
             # With several runs or nodes, every process is in one run (see Repeat).
-            count = repeat.each_node if len(repeat) > 1 else repeat.ranks.stop - max(repeat.ranks.start, done)
+            count = repeat.each_node if len(repeat) > 1 else repeat.ranks.stop - max(repeat.ranks.start, next_rank)
             if count > 0:
-                placed.append((repeat.node_ranks, (name, count)))
-            done = max(done, repeat.ranks.stop)
-    for ranks, entries in sweep(placed):
+                spans.append((repeat.node_ranks, (name, count)))
+            next_rank = max(next_rank, repeat.ranks.stop)
+    for ranks, entries in sweep(spans):
         counts: dict[str, int] = {}
         for name, count in entries:
             counts[name] = counts.get(name, 0) + count
-        for alike, part in problem.cluster.alike_among(ranks):
-            yield part, alike.node, counts
+        for stretch, nodes in problem.cluster.alike_among(ranks):
+            yield nodes, stretch.node, counts
 
 
 def _amounts_per_node(assignment: Assignment, component: str) -> Iterator[tuple[range, int]]:

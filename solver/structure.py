@@ -20,8 +20,8 @@ def structure_of(problem: Problem, assignment: Assignment, model_structure: Stru
     With `model_structure`, domain kinds are taken from that structure.
     """
     level = level_of(problem)
-    alike = model_structure.alike if model_structure else tuple(kinds(problem, level).values()) if level else ()
-    domains_of = {domains[0]: domains for domains in alike}
+    domain_kinds = model_structure.alike if model_structure else tuple(kinds(problem, level).values()) if level else ()
+    domains_of = {domains[0]: domains for domains in domain_kinds}
     domains_by_name = {name: _domains(problem, assignment, name, level) for name in leads(problem)}
     figures = []
     for key in keys(problem, domains_of):
@@ -32,7 +32,7 @@ def structure_of(problem: Problem, assignment: Assignment, model_structure: Stru
             common = set.intersection(*(domains_by_name[name] for name in names))
             figures.append((key, sum(name in common for name in domains_of[kind])))
     degrees = tuple((component.name, component.parallel) for component in problem.components if component.runs is None)
-    return Structure(level, tuple(figures), degrees, alike)
+    return Structure(level, tuple(figures), degrees, domain_kinds)
 
 
 def leads(problem: Problem) -> list[str]:

@@ -20,7 +20,7 @@ Further edits are shown untested. A test costs as much as reading the file.
 """
 MOST_TOLD = 2
 """Largest number of follow-up errors listed in a cause's notes."""
-_RENAMED = re.compile(r"write (`[^`]+`)")
+_VALUE_PATTERN = re.compile(r"write (`[^`]+`)")
 MISSPELT = frozenset({"PW104", "PW118", "PW125", "PW803"})
 """Codes of texts that are ignored or misread."""
 UNREAD = WRITTEN | {"PW107", "PW108", "PW109", "PW110", "PW111"}
@@ -41,22 +41,24 @@ def with_tested_edits(reading: Reading, findings: Sequence[Finding], found_in: E
     before = Counter(map(_identity, findings))
     for edit in _select_edits(reading, findings):
         after = found_in(reading.session.read(apply_edits(reading.source.text, [edit])))
-        left = Counter(map(_identity, after))
-        mended = [finding for finding in remaining if finding.edit == edit]
-        if not mended:
+        counts = Counter(map(_identity, after))
+        repairs = [finding for finding in remaining if finding.edit == edit]
+        if not repairs:
             continue  # repaired by another edit
-        works = all(left[_identity(finding)] < before[_identity(finding)] for finding in mended) and not _fresh(mended, findings, after)
+        works = all(counts[_identity(finding)] < before[_identity(finding)] for finding in repairs) and not _fresh(repairs, findings, after)
         if not works:
             remaining = [
                 replace(finding, edit=None, help=_without_edit(finding)) if finding.edit == edit else finding for finding in remaining
             ]
             continue
-        still = {(finding.code, finding.subject) for finding in after if finding.severity is Severity.ERROR}
+        errors_after = {(finding.code, finding.subject) for finding in after if finding.severity is Severity.ERROR}
         # Errors may follow from errors, and from warnings of misread text.
-        is_cause = mended[0].severity is Severity.ERROR or mended[0].code in MISSPELT
-        follows = [finding for finding in remaining if is_cause and _follows(finding, mended[0], still)]
+        is_cause = repairs[0].severity is Severity.ERROR or repairs[0].code in MISSPELT
+        follows = [finding for finding in remaining if is_cause and _follows(finding, repairs[0], errors_after)]
         if follows:
-            remaining = [_because(finding, follows) if finding is mended[0] else finding for finding in remaining if finding not in follows]
+            remaining = [
+                _because(finding, follows) if finding is repairs[0] else finding for finding in remaining if finding not in follows
+            ]
     return remaining
 
 
@@ -64,8 +66,8 @@ def _without_edit(finding: Finding) -> str:
     """Return the help for a failed edit: an ignored key is removed, a refused key has a nearest one."""
     if finding.code == "PW104":
         return "remove it"
-    renamed = _RENAMED.fullmatch(finding.help) if finding.code == "PW012" else None
-    return f"did you mean {renamed[1]}? Other errors follow with this value" if renamed else ""
+    match = _VALUE_PATTERN.fullmatch(finding.help) if finding.code == "PW012" else None
+    return f"did you mean {match[1]}? Other errors follow with this value" if match else ""
 
 
 def _select_edits(reading: Reading, findings: Sequence[Finding]) -> list[Edit]:
@@ -80,15 +82,15 @@ def _identity(finding: Finding) -> tuple[str, str, str]:
     return finding.code, finding.subject, skeleton(finding.subject, finding.message) if finding.subject else finding.message
 
 
-def _fresh(mended: Sequence[Finding], before: Sequence[Finding], after: Sequence[Finding]) -> bool:
+def _fresh(repairs: Sequence[Finding], before: Sequence[Finding], after: Sequence[Finding]) -> bool:
     """Return True if new errors appear after an edit.
 
     A repaired misspelling may reveal errors in the newly read text: these do not count.
     """
     codes = Counter(finding.code for finding in before if finding.severity is Severity.ERROR)
-    codes.subtract(finding.code for finding in mended if finding.severity is Severity.ERROR)
-    misspelt = any(finding.code in MISSPELT for finding in mended)
-    unread = any(finding.code in UNREAD for finding in mended)
+    codes.subtract(finding.code for finding in repairs if finding.severity is Severity.ERROR)
+    misspelt = any(finding.code in MISSPELT for finding in repairs)
+    unread = any(finding.code in UNREAD for finding in repairs)
     for finding in after:
         if finding.severity is Severity.ERROR:
             codes[finding.code] -= 1
@@ -112,9 +114,9 @@ def _phase(finding: Finding) -> int:
     return 3 if code < "PW4" else 4
 
 
-def _follows(finding: Finding, cause: Finding, still: Collection[tuple[str, str]]) -> bool:
+def _follows(finding: Finding, cause: Finding, errors_after: Collection[tuple[str, str]]) -> bool:
     """Return True if an error disappears, with all alike, once an earlier cause is repaired."""
-    gone = (finding.code, finding.subject) not in still
+    gone = (finding.code, finding.subject) not in errors_after
     return finding.severity is Severity.ERROR and gone and _phase(cause) < _phase(finding)
 
 

@@ -27,15 +27,13 @@ _OPTIONS = ("--dialect", "-m ", "--framework", "--config-root", "--set", "--allo
 """Options in order of urgency: kind of file, parts and values, then machines."""
 
 
-def missing_in(reading: Reading, unchecked: Iterable[Unchecked]) -> tuple[Missing, ...]:
+def missing_in(reading: Reading, items: Iterable[Unchecked]) -> tuple[Missing, ...]:
     """Return the unknown facts that prevent a check of the placement, most urgent first.
 
     Empty for a file with errors alone.
     """
     decisive = [
-        (item.why if item.rule in _WHOLE else f"{topic_of(item.rule)} not checked: {item.why}", item.add)
-        for item in unchecked
-        if item.decides
+        (item.why if item.rule in _WHOLE else f"{topic_of(item.rule)} not checked: {item.why}", item.add) for item in items if item.decides
     ]
     missing_facts = [Missing(*fact) for fact in decisive]
     problem = reading.problem
@@ -43,8 +41,8 @@ def missing_in(reading: Reading, unchecked: Iterable[Unchecked]) -> tuple[Missin
         if not reading.failed and not missing_facts:
             missing_facts.append(Missing("placement not checked: no component could be read", "Write what is placed in this file"))
     elif not problem.cluster.counted:
-        placed = any(problem.kind(component) == ACCELERATOR for component in problem.components)
-        if placed and not any("--cluster" in missing.add for missing in missing_facts):
+        has_ranks = any(problem.kind(component) == ACCELERATOR for component in problem.components)
+        if has_ranks and not any("--cluster" in missing.add for missing in missing_facts):
             missing_facts.append(Missing("ranks not checked: accelerators per node unknown", NAME_MACHINES))
     elif (
         not problem.components and not missing_facts and not reading.failed and reading.dialect != "verl"
@@ -58,9 +56,9 @@ def doubts_of(reading: Reading, findings: Iterable[Finding]) -> Iterator[Uncheck
     choice = reading.document.release
     if choice is not None and choice.differs:
         decides = any(choice.doubt in finding.notes for finding in findings)
-        why = f"the {choice.reason} {choice.differs} than {choice.release}"
+        reason = f"the {choice.reason} {choice.differs} than {choice.release}"
         yield Unchecked(
-            "PW122", "", why, decides, f"Pass `--framework {reading.dialect}=={choice.release.name}` to judge it as that release"
+            "PW122", "", reason, decides, f"Pass `--framework {reading.dialect}=={choice.release.name}` to judge it as that release"
         )
 
 
@@ -94,7 +92,7 @@ def list_unchecked(problem: Problem, assignment: Assignment) -> Iterator[Uncheck
 
     Also unknown CPUs and memory of nodes, if components reserve some.
     """
-    silent, guessed = list[str](), list[str]()
+    silent, estimates = list[str](), list[str]()
     unknown, without_cpus, without_memory = [], [], []
     for component in problem.components:
         places = [(run.kind, node) for run, node, _ in runs_by_node_sort(problem.cluster, assignment.repeats(component.name))]
@@ -102,16 +100,16 @@ def list_unchecked(problem: Problem, assignment: Assignment) -> Iterator[Uncheck
             without_cpus.append(component.name)
         if component.host_memory and any(node.memory is None for _, node in places):
             without_memory.append(component.name)
-        started = component.name not in problem.job.planning.not_started
-        nodes = [node for kind, node in places if kind == ACCELERATOR and started]
+        is_started = component.name not in problem.job.planning.not_started
+        nodes = [node for kind, node in places if kind == ACCELERATOR and is_started]
         if nodes and not component.memory:
-            (guessed if component.estimate else silent).append(component.name)
+            (estimates if component.estimate else silent).append(component.name)
         elif any(node.accelerator_memory is None for node in nodes):
             unknown.append(component.name)
     if silent:
         yield Unchecked("PW501", ", ".join(silent), "no memory given")
-    if guessed:
-        yield from _estimates(problem, assignment, guessed)
+    if estimates:
+        yield from _estimates(problem, assignment, estimates)
     if unknown:
         yield Unchecked("PW501", ", ".join(unknown), "the memory of the accelerators is not known")
     if without_cpus:
@@ -125,7 +123,9 @@ def list_unchecked(problem: Problem, assignment: Assignment) -> Iterator[Uncheck
 def _accelerators(problem: Problem) -> Iterator[Unchecked]:
     """Yield unknown accelerator models: often a misspelling."""
     models = {
-        alike.node.accelerator_model for alike in problem.cluster.alike if alike.node.accelerators and alike.node.accelerator_memory is None
+        stretch.node.accelerator_model
+        for stretch in problem.cluster.alike
+        if stretch.node.accelerators and stretch.node.accelerator_memory is None
     }
     for model in sorted(models - {GENERIC}):
         yield Unchecked("PW501", "", f"the accelerator model `{model}` is not known, so neither is its memory")
@@ -135,17 +135,17 @@ def _estimates(problem: Problem, assignment: Assignment, names: list[str]) -> It
     """Yield estimated or unknown memory, and estimates' missing terms with the reason."""
     from ..models.memory.estimate import estimate_memory
 
-    known, unknown, left_out = list[str](), list[str](), dict[str, list[str]]()
+    estimates, unknown, left_out = list[str](), list[str](), dict[str, list[str]]()
     for name in names:
         component, use = problem[name], problem.job.models.get(name)
         estimate = estimate_memory(component, use.card if use else None, component.parallel, assignment.amount(name))
-        (unknown if estimate is None else known).append(name)
+        (unknown if estimate is None else estimates).append(name)
         model = f" of `{component.estimate.model}`" if component.estimate and component.estimate.model else ""
         missing = f"the number of parameters{model} is unknown: write `parameters`, or a known `model`"
         for term in estimate.missing if estimate else (missing,):
             left_out.setdefault(term, []).append(name)
-    if known:
-        yield Unchecked("PW501", ", ".join(known), "the memory is only estimated")
+    if estimates:
+        yield Unchecked("PW501", ", ".join(estimates), "the memory is only estimated")
     if unknown:
         yield Unchecked("PW501", ", ".join(unknown), "no memory given, and none could be estimated")
     for term, components in left_out.items():
@@ -158,18 +158,18 @@ def _models(problem: Problem) -> Iterator[Unchecked]:
     for component in problem.components:
         use, parallel = problem.job.models.get(component.name), component.parallel
         if use is not None and use.card is None and any(split.of(parallel) > 1 for split in use.splits):
-            why = f"the model `{use.path}` is unknown" if use.path else "the model is not named"
-            passed = f"`{use.passed}` is for other components: write the numbers in the `estimate`, such as `{{heads: 32, kv_heads: 8}}`"
-            advice = passed if use.passed else "name its `config.json` with `--model-config`"
-            unknown.setdefault(f"{why}; {advice}", []).append(component.name)
+            reason = f"the model `{use.path}` is unknown" if use.path else "the model is not named"
+            help_text = f"`{use.passed}` is for other components: write the numbers in the `estimate`, such as `{{heads: 32, kv_heads: 8}}`"
+            advice = help_text if use.passed else "name its `config.json` with `--model-config`"
+            unknown.setdefault(f"{reason}; {advice}", []).append(component.name)
         elif use is None and parallel.ep > 1:
             unknown.setdefault("the number of experts is unknown: write it in the `estimate`, such as `{experts: 128}`", []).append(
                 component.name
             )
         elif use is not None and use.card is not None and any(_are_unknown(split, use.card, parallel) for split in use.splits):
             unknown.setdefault(f"the number of experts of `{use.card.name}` is unknown", []).append(component.name)
-    for why, names in unknown.items():
-        yield Unchecked("PW404", ", ".join(names), why)
+    for reason, names in unknown.items():
+        yield Unchecked("PW404", ", ".join(names), reason)
 
 
 def _are_unknown(split: Split, card: ModelCard, parallel: Parallel) -> bool:

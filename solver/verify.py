@@ -61,13 +61,13 @@ def no_hint_check(problem: Problem) -> Iterable[Finding]:
 def findings_of(reading: Reading, why_not: HintCheck = no_hint_check) -> list[Finding]:
     """Return all findings of reading and rules on a file, unmerged; see `verify`."""
     findings, problem = list(reading.findings), reading.problem
-    concealed = reading.document.environment.conceal
+    conceal = reading.document.environment.conceal
     if problem is not None:
-        findings += concealed(map(reading.judge, (*check_explicit(problem), *check_degrees(problem))))
+        findings += conceal(map(reading.judge, (*check_explicit(problem), *check_degrees(problem))))
         if not errors(findings):
-            findings += concealed(reading.session.find_refusals())
+            findings += conceal(reading.session.find_refusals())
         if not errors(findings):
-            findings += concealed((*advise(problem), *(why_not(problem) if problem.hinted else ())))
+            findings += conceal((*advise(problem), *(why_not(problem) if problem.hinted else ())))
     return of_one_use(go_together(findings), reading.document.shared)
 
 
@@ -82,24 +82,24 @@ def verify(reading: Reading, why_not: HintCheck = no_hint_check, selection: Code
     def split(file: Reading) -> tuple[list[Finding], list[IgnoredFinding]]:
         return selection.split(findings_of(file, why_not), file.source.name, file.document.texts)
 
-    reported, ignored = split(reading)
-    tested = with_tested_edits(reading, reported, lambda reread: split(reread)[0])
-    left_out = {item.finding: None for item in ignored}
-    findings, withheld = first_causes([*tested, *left_out])
-    ordered = merge_by_cause(
+    active, ignored_findings = split(reading)
+    candidates = with_tested_edits(reading, active, lambda reread: split(reread)[0])
+    left_out = {item.finding: None for item in ignored_findings}
+    findings, withheld = first_causes([*candidates, *left_out])
+    listing = merge_by_cause(
         _sort_findings([finding for finding in findings if finding not in left_out], reading.source.name), document.shared
     )
     not_judged = [
         *reading.unchecked,
-        *doubts_of(reading, ordered),
+        *doubts_of(reading, listing),
         *(list_unchecked(given_part(problem), problem.build_given()) if problem is not None else ()),
         *withheld,
     ]
     # Ranks that depend on an unknown cluster are listed as unchecked; they are not hinted.
     pending = tuple(component.name for component in problem.hinted if "placement" not in component.spans) if problem is not None else ()
     report = Report(
-        reading.source.name, reading.dialect, tuple(ordered), tuple(not_judged), None, pending, document.texts, document.program,
-        missing_in(reading, not_judged), document.release, reading.level, machines_of(reading), ignored=tuple(_by_cause(ignored)),
+        reading.source.name, reading.dialect, tuple(listing), tuple(not_judged), None, pending, document.texts, document.program,
+        missing_in(reading, not_judged), document.release, reading.level, machines_of(reading), ignored=tuple(_by_cause(ignored_findings)),
     )  # fmt: skip
     wrong = errors([*report.findings, *left_out])
     if not wrong and _reads_comments(reading) and report.verdict == OK:
@@ -112,10 +112,10 @@ def verify(reading: Reading, why_not: HintCheck = no_hint_check, selection: Code
     return replace(report, plan=_plan(problem, problem.build_given()))
 
 
-def _by_cause(ignored: Sequence[IgnoredFinding]) -> Iterator[IgnoredFinding]:
+def _by_cause(items: Sequence[IgnoredFinding]) -> Iterator[IgnoredFinding]:
     """Yield the ignored findings, merged by common cause."""
     for in_source in (True, False):
-        for finding in merge_by_cause(item.finding for item in dict.fromkeys(ignored) if item.in_source is in_source):
+        for finding in merge_by_cause(item.finding for item in dict.fromkeys(items) if item.in_source is in_source):
             yield IgnoredFinding(finding, in_source)
 
 
@@ -129,15 +129,15 @@ def _plan(problem: Problem, assignment: Assignment) -> Plan:
     return Plan(problem.cluster, assignment, VERIFIED, cpus=problem.cpus(assignment))
 
 
-def _sound(problem: Problem, errors: Sequence[Finding], hidden: Container[Span], machines: Cluster | None) -> Plan | None:
+def _sound(problem: Problem, errors: Sequence[Finding], secrets: Container[Span], machines: Cluster | None) -> Plan | None:
     """Return placements of components without errors and hidden values, on nodes that exist.
 
     None if there are none.
     """
     wrong = {name for fault in errors for name in (fault.subject, *fault.also)}
-    wrong |= {component.name for component in problem.job.components if any(span in hidden for span in component.spans.values())}
-    given = problem.build_given().runs
-    runs = {name: runs_of_name for name, runs_of_name in given.items() if name not in wrong and _exists(runs_of_name, machines)}
+    wrong |= {component.name for component in problem.job.components if any(span in secrets for span in component.spans.values())}
+    fixed_runs = problem.build_given().runs
+    runs = {name: runs_of_name for name, runs_of_name in fixed_runs.items() if name not in wrong and _exists(runs_of_name, machines)}
     return _plan(problem, Assignment(runs)) if runs else None
 
 

@@ -115,6 +115,6 @@ def exactly_in_time(nanoseconds: int) -> str:
     return f"{exactly_in_seconds(nanoseconds)} s" if nanoseconds >= SECOND else f"{exactly_in_seconds(1000 * nanoseconds)} ms"
 
 
-def _round(nanoseconds: int, way: str = ROUND_CEILING) -> int:
+def _round(nanoseconds: int, rounding: str = ROUND_CEILING) -> int:
     grain = MILLISECOND if nanoseconds >= SECOND else 10 ** max(len(str(nanoseconds)) - DIGITS, 0)
-    return int((Decimal(nanoseconds) / grain).to_integral_value(way)) * grain
+    return int((Decimal(nanoseconds) / grain).to_integral_value(rounding)) * grain

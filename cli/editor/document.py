@@ -73,12 +73,12 @@ class OpenDocument:
     def offset(self, position: Position) -> int:
         """Return the character at a position; the end of the line beyond it."""
         line = min(position[0], len(self._starts) - 1)
-        start, left = self._starts[line], position[1]
+        start, remaining = self._starts[line], position[1]
         end = self._starts[line + 1] - 1 if line + 1 < len(self._starts) else len(self.text)
         for offset in range(start, end):
-            if left <= 0:
+            if remaining <= 0:
                 return offset
-            left -= _units(self.text[offset])
+            remaining -= _units(self.text[offset])
         return end
 
     def range_of(self, span: Span | None) -> tuple[Position, Position]:

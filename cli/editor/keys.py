@@ -114,8 +114,8 @@ def _indent(row: str) -> int:
     return len(row) - len(row.lstrip(" "))
 
 
-def _name(found: re.Match[str]) -> str:
-    return next(group for group in found.groups() if group is not None)
+def _name(match: re.Match[str]) -> str:
+    return next(group for group in match.groups() if group is not None)
 
 
 @cache
@@ -133,12 +133,12 @@ def _expand(root: Mapping[str, Any], node: Mapping[str, Any]) -> Iterator[Mappin
 
 
 def _nodes_at(root: Mapping[str, Any], nodes: list[Mapping[str, Any]], path: Sequence[str]) -> Iterator[Mapping[str, Any]]:
-    expanded = [inner for node in nodes for inner in _expand(root, node)]
+    inner_nodes = [inner for node in nodes for inner in _expand(root, node)]
     if not path:
-        yield from expanded
+        yield from inner_nodes
         return
     step, inner = path[0], list[Mapping[str, Any]]()
-    for node in expanded:
+    for node in inner_nodes:
         below = node.get("items") if step == IN_A_LIST else node.get("properties", {}).get(step, node.get("additionalProperties"))
         inner += [below] if isinstance(below, dict) else []
     yield from _nodes_at(root, inner, path[1:])

@@ -34,10 +34,10 @@ class PlacementServer(LanguageServer):
         if uri not in self.workspace.text_documents:
             return OpenDocument(uri, "")
         text = self.workspace.get_text_document(uri)
-        known = self.open.get(uri)
-        if known is None or known.text != text.source:
-            known = self.open[uri] = OpenDocument(text.path or uri, text.source)
-        return known
+        document = self.open.get(uri)
+        if document is None or document.text != text.source:
+            document = self.open[uri] = OpenDocument(text.path or uri, text.source)
+        return document
 
     def check(self, uri: str) -> None:
         """Verify a document and publish its findings."""
@@ -80,13 +80,13 @@ def _range(positions: tuple[Position, Position]) -> lsp.Range:
     return lsp.Range(*(lsp.Position(*position) for position in positions))
 
 
-def _actions(document: OpenDocument, uri: str, wanted: lsp.Range) -> Iterator[lsp.CodeAction]:
+def _actions(document: OpenDocument, uri: str, selection: lsp.Range) -> Iterator[lsp.CodeAction]:
     """Yield the edits of findings in a range."""
     for finding in document.findings:
-        shown = _range(document.range_of(finding.span))
+        extent = _range(document.range_of(finding.span))
         if finding.edit is None or finding.edit.span.file != document.path:
             continue
-        if shown.end.line < wanted.start.line or shown.start.line > wanted.end.line:
+        if extent.end.line < selection.start.line or extent.start.line > selection.end.line:
             continue
         change = lsp.TextEdit(_range(document.range_of(finding.edit.span)), finding.edit.text)
         yield lsp.CodeAction(

@@ -68,19 +68,19 @@ class Previous:
         self.plan = read_plan(self._file) if self._file is not None else None
         return stay_near_plan(problem, self.plan, self._words)
 
-    def moves(self, question: Problem, chosen: Problem, plan: Plan, solve: Solver) -> Moves | None:
+    def moves(self, question: Problem, problem: Problem, plan: Plan, solve: Solver) -> Moves | None:
         """Return the moves from the running plan to `plan`; None without a running plan.
 
-        `chosen` is the problem with the chosen counts; `question` is the problem for the searches of `--trade`.
+        `problem` is the problem with the chosen counts; `question` is the problem for the searches of `--trade`.
         """
         if self.plan is None:
             return None
         from ...solver.replanning import moves, with_trade
 
-        moved = moves(chosen, self.plan, plan)
+        plan_moves = moves(problem, self.plan, plan)
         if not self._trade:
-            return moved
-        return solve.session.unless_cancelled(lambda: with_trade(question, moved, plan, solve), lambda: moved)
+            return plan_moves
+        return solve.session.unless_cancelled(lambda: with_trade(question, plan_moves, plan, solve), lambda: plan_moves)
 
     def writable(self, edits: list[Edit], unwritable: tuple[Finding, ...]) -> tuple[list[Edit], tuple[Finding, ...]]:
         """Return the edits of the file. None, and a finding, if its ranks count lost nodes."""

@@ -12,8 +12,8 @@ def codes(ctx: click.Context, param: click.Parameter, begun: str) -> list[Comple
     """Return the codes that begin so, else files."""
     from ...models.findings.codes import CODES
 
-    found = [CompletionItem(code) for code in CODES if begun and code.startswith(begun.upper())]
-    return found or [CompletionItem(begun, type="file")]
+    items = [CompletionItem(code) for code in CODES if begun and code.startswith(begun.upper())]
+    return items or [CompletionItem(begun, type="file")]
 
 
 def models(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:

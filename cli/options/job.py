@@ -54,17 +54,19 @@ class DescribedJob(NamedTuple):
         problem = with_backends(problem)
         batch = (request.prompts, request.samples, request.prompt, request.response)
         title = f"{request.algorithm.upper()} of {request.model} on {with_noun(len(self.cluster.nodes), 'node')}, by `placewright plan`"
-        written = dialect_named(self.framework).training_file(
+        configuration = dialect_named(self.framework).training_file(
             problem, training_job(problem, request.model, request.algorithm, *batch), title
         )
-        name = "plan.sh" if written.startswith("#!") else "plan.yaml"
-        report = verify(read(Source(name, written), self.cluster, self.framework))
+        name = "plan.sh" if configuration.startswith("#!") else "plan.yaml"
+        report = verify(read(Source(name, configuration), self.cluster, self.framework))
         if report.errors:
             raise UnusableInput(report.errors)
         if any(finding.code == IDLE and finding.severity is Severity.WARNING for finding in report.findings):
             placed = Assignment({component.name: component.runs or () for component in problem.components})
-            written = written.replace(f"# {title}", f"# placewright: ignore[{IDLE}] {self.idle_accelerators(placed)}\n# {title}", 1)
-        return written
+            configuration = configuration.replace(
+                f"# {title}", f"# placewright: ignore[{IDLE}] {self.idle_accelerators(placed)}\n# {title}", 1
+            )
+        return configuration
 
     def idle_accelerators(self, placed: Assignment) -> str:
         """Return a clause on idle accelerators, and if the batch is why; "" without any."""

@@ -46,8 +46,8 @@ def read_codes(texts: Sequence[str]) -> tuple[str, ...]:
 def read_ignored(texts: Sequence[str]) -> tuple[str, ...]:
     """Return codes to ignore. Raises ValueError for unknown codes and for unusable input."""
     codes = read_codes(texts)
-    if kept := [code for code in codes if not may_be_ignored(code)]:
-        raise ValueError(f"{', '.join(kept)} cannot be ignored: the input is unusable, and nothing was checked")
+    if refused_codes := [code for code in codes if not may_be_ignored(code)]:
+        raise ValueError(f"{', '.join(refused_codes)} cannot be ignored: the input is unusable, and nothing was checked")
     return codes
 
 

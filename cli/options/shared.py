@@ -171,8 +171,8 @@ def _settings_by_path(ctx: click.Context) -> tuple[tuple[str, dict[str, Any]], .
         return ()
     from click.core import ParameterSource
 
-    named = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
-    free = [name for name in ("cluster", "dialect", "level", "frameworks") if ctx.get_parameter_source(name) not in named]
+    sources = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
+    free = [name for name in ("cluster", "dialect", "level", "frameworks") if ctx.get_parameter_source(name) not in sources]
     by_path = []
     for pattern, settings in tables:
         options = {name: settings[name] for name in free if name in settings}

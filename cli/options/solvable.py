@@ -55,12 +55,12 @@ def solvable(reading: Reading, form: str) -> SolvableFile:
         echo(f"{escape(file)}: not solved", err=True)
         return SolvableFile(None, {UNUSABLE_FILE: UNUSABLE, INCOMPLETE_FILE: INCOMPLETE}.get(report.verdict, FINDINGS))
     if not reading.problem.cluster.counted:
-        uncounted = error("PW011", "", "the number of accelerators is unknown", help="name the cluster, such as `--cluster 2x8xH100`")
-        echo_findings([uncounted], err=True)
+        finding = error("PW011", "", "the number of accelerators is unknown", help="name the cluster, such as `--cluster 2x8xH100`")
+        echo_findings([finding], err=True)
         if form == "json":
             from ...report.solution import without_plan
 
-            click.echo(without_plan(file, UNUSABLE_FILE, (*report.findings, uncounted)))
+            click.echo(without_plan(file, UNUSABLE_FILE, (*report.findings, finding)))
         echo(f"{escape(file)}: not solved", err=True)
         return SolvableFile(None, UNUSABLE)
     if report.missing:

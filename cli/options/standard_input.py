@@ -44,11 +44,11 @@ def plan_in(word: str) -> Plan | None:
     if isinstance(source, Source):
         return plan_of(source.text.encode(), source.name) if _PLAN.match(source.text) else None
     try:
-        with open(word, encoding="utf-8", errors="replace") as opened:
-            begun = opened.read(64)
+        with open(word, encoding="utf-8", errors="replace") as stream:
+            beginning = stream.read(64)
     except OSError:
         return None
-    return read_plan(word) if _PLAN.match(begun) else None
+    return read_plan(word) if _PLAN.match(beginning) else None
 
 
 @lru_cache(maxsize=1)

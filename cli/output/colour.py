@@ -26,5 +26,5 @@ def _choose(ctx: click.Context, param: click.Parameter, word: str) -> None:
 def wants_colour(stream: TextIO) -> bool:
     """Return True if the output to a stream is to have colour."""
     context = click.get_current_context(silent=True)
-    chosen = context.color if context is not None else None
-    return wanted_by_terminal(stream) if chosen is None else chosen
+    choice = context.color if context is not None else None
+    return wanted_by_terminal(stream) if choice is None else choice

@@ -25,9 +25,9 @@ def echo_findings(findings: Iterable[Finding], err: bool = False, texts: Mapping
 
     `err` : print to standard error. `texts` : file name -> text; None to read the files.
     """
-    shown = tuple(findings)
+    listed_findings = tuple(findings)
     if texts is None:
-        files = {span.file for finding in shown for span in (finding.span, finding.origin) if span}
+        files = {span.file for finding in listed_findings for span in (finding.span, finding.origin) if span}
         texts = {file: text for file in files if (text := text_of(file))}
-    blocks = [render_findings(shown, texts, wants_colour(sys.stderr if err else sys.stdout)), more_about(shown)]
+    blocks = [render_findings(listed_findings, texts, wants_colour(sys.stderr if err else sys.stdout)), more_about(listed_findings)]
     echo("\n\n".join(filter(None, blocks)) + "\n", err)

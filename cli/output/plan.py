@@ -34,14 +34,14 @@ def account_of(question: Problem, answer: Answer, limit: float, solve: Solver, v
     from ...report.planning.text import render, render_brief
 
     searches = 0 if any(finding.code == "PW602" for finding in answer.findings) else SEARCHES  # who ended the search wants no further ones
-    planned, session = answer.planned, solve.session
-    if planned is None:
+    result, session = answer.planned, solve.session
+    if result is None:
         account_found = session.unless_cancelled(lambda: account_of_given_ranks(question, solve), lambda: None)
     else:  # after Ctrl-C the answer is there; what a wrong hint would change is not told
-        placed = answer.plan.assignment if answer.plan is not None else None
+        assignment = answer.plan.assignment if answer.plan is not None else None
         account_found = session.unless_cancelled(
-            lambda: account(question, planned, searches, limit, solve, placed, session),
-            lambda: account(question, planned, 0, placed=placed),
+            lambda: account(question, result, searches, limit, solve, assignment, session),
+            lambda: account(question, result, 0, assignment=assignment),
         )
     if account_found is None:
         return NOTHING

@@ -31,12 +31,12 @@ AUTO, PLAIN, NONE = WAYS = ("auto", "plain", "none")
 
 
 @contextmanager
-def show_progress(way: str, for_program: bool = False, costs: Mapping[str, int] | None = None) -> Iterator[SearchLine]:
+def show_progress(style: str, for_program: bool = False, costs: Mapping[str, int] | None = None) -> Iterator[SearchLine]:
     """Yield the receivers of progress, on standard error; `costs` as in `describe_incumbent`."""
     from ...report.progress import counting, describe_incumbent
 
-    visible = way == PLAIN or (way == AUTO and sys.stderr.isatty() and not for_program)
-    with shown_steps(way if visible else NONE) as output:
+    visible = style == PLAIN or (style == AUTO and sys.stderr.isatty() and not for_program)
+    with shown_steps(style if visible else NONE) as output:
         yield SearchLine(
             _hide_proved(lambda progress: output.show(describe_incumbent(progress.plan, progress.refuted, costs), progress.seconds)),
             lambda counted: output.show(counting(counted), counted.seconds),
@@ -104,13 +104,13 @@ PATIENCE = 10.0
 
 
 @contextmanager
-def shown_steps(way: str) -> Iterator[StepOutput]:
+def shown_steps(style: str) -> Iterator[StepOutput]:
     """Yield the receiver of the steps of a launch, which prints to standard error."""
-    shown = StepOutput() if way == NONE else _Lines() if way == PLAIN or not sys.stderr.isatty() else ProgressLine()
+    output = StepOutput() if style == NONE else _Lines() if style == PLAIN or not sys.stderr.isatty() else ProgressLine()
     try:
-        yield shown
+        yield output
     finally:
-        shown.clear()
+        output.clear()
 
 
 class _Lines(StepOutput):

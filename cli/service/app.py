@@ -138,8 +138,8 @@ def build_app(pool: WorkerPool, key: str) -> ASGIApp:
     async def health() -> dict[str, Any]:
         return {"status": "ok", "waiting": pool.waiting, "processes": pool.count}
 
-    described = app.openapi()
-    described["paths"] = {**{path: {"post": _operation(path, schema)} for path, schema in schemas().items()}, **described["paths"]}
+    document = app.openapi()
+    document["paths"] = {**{path: {"post": _operation(path, schema)} for path, schema in schemas().items()}, **document["paths"]}
     return Gate(app, key, pool)
 
 

@@ -123,15 +123,15 @@ class Walk:
     _length: int = 0
     _visits: int = 0
 
-    def from_(self, main: PathPart, appended: Sequence[DefaultsEntry] = ()) -> list[Step]:
-        """Return the merge steps of a main file; `appended` entries come from the command line."""
+    def from_(self, main: PathPart, extra_entries: Sequence[DefaultsEntry] = ()) -> list[Step]:
+        """Return the merge steps of a main file; `extra_entries` entries come from the command line."""
         top = DefaultsNode(DefaultsEntry("", "", main.source.whole()), header=main.package)
-        steps = self._list_below(top, main, {main.source.name: None}, appended)
+        steps = self._list_below(top, main, {main.source.name: None}, extra_entries)
         if not self.partial:
             self.findings += self.choices.find_unused()
         return steps
 
-    def _visit(self, node: DefaultsNode, trail: dict[str, Span | None], deferred: bool) -> list[Step]:
+    def _visit(self, node: DefaultsNode, trail: dict[str, Span | None], is_deferred: bool) -> list[Step]:
         """Return the merge steps of a subtree; `trail` has the parts above and their places."""
         entry = node.entry
         if node.group == "hydra" or node.group.startswith("hydra/") or self.choices.is_deleted(node):
@@ -154,19 +154,19 @@ class Walk:
         self._visits += 1
         if len(trail) >= MAX_LEVELS or self._visits > MAX_VISITS:
             return [self._report_excess(entry.span)]
-        return self._list_below(replace(node, header=part.package), part, {**trail, name: entry.span}, (), deferred)
+        return self._list_below(replace(node, header=part.package), part, {**trail, name: entry.span}, (), is_deferred)
 
     def _list_below(
-        self, node: DefaultsNode, part: PathPart, trail: dict[str, Span | None], appended: Sequence[DefaultsEntry] = (),
-        deferred: bool = False,
+        self, node: DefaultsNode, part: PathPart, trail: dict[str, Span | None], extra_entries: Sequence[DefaultsEntry] = (),
+        is_deferred: bool = False,
     ) -> list[Step]:  # fmt: skip
         self_piece = ConfigPiece(part, node.package, node.entry.span)
         if part.findings and part.source.name not in self._reported:
             self._reported.add(part.source.name)
             self.findings += part.findings
-        entries = self._with_self(part.entries, bool(appended))
-        children = [DefaultsNode(entry, node.group, node.package) for entry in (*entries, *appended)]
-        self._override(children, deferred)
+        entries = self._with_self(part.entries, bool(extra_entries))
+        children = [DefaultsNode(entry, node.group, node.package) for entry in (*entries, *extra_entries)]
+        self._override(children, is_deferred)
         children = [child for child in children if not child.entry.override]
         if not children:
             if problem := self.choices.record_leaf(node):
@@ -181,33 +181,33 @@ class Walk:
             elif isinstance(child.entry.option, tuple):
                 singles = (replace(child.entry, option=name, keyed=False, override=False, appended=False) for name in child.entry.option)
                 option_nodes = [DefaultsNode(entry, node.group, node.package) for entry in singles]
-                steps[position] = _flat(reversed([self._visit(option_node, trail, deferred) for option_node in reversed(option_nodes)]))
+                steps[position] = _flat(reversed([self._visit(option_node, trail, is_deferred) for option_node in reversed(option_nodes)]))
             elif child.entry.interpolated:
                 late.append((position, child))
             else:
-                steps[position] = self._visit(child, trail, deferred)
+                steps[position] = self._visit(child, trail, is_deferred)
         for position, child in late:
-            resolved = self._resolve(child)
-            steps[position] = [self._gap()] if resolved is None else self._visit(resolved, trail, True)
+            target = self._resolve(child)
+            steps[position] = [self._gap()] if target is None else self._visit(target, trail, True)
         return _flat(steps)
 
-    def _with_self(self, entries: Sequence[DefaultsEntry], appended: bool) -> tuple[DefaultsEntry, ...]:
+    def _with_self(self, entries: Sequence[DefaultsEntry], has_extra: bool) -> tuple[DefaultsEntry, ...]:
         """Add `_self_` at the end of the entries if it is not written."""
         selves = [entry for entry in entries if entry.is_self]
-        for again in selves[1:]:
+        for duplicate in selves[1:]:
             message = "`_self_` appears twice in one list of defaults, which Hydra refuses"
-            self._refuse(message, again.span, "remove one of the two", selves[0].span, "first here")
+            self._refuse(message, duplicate.span, "remove one of the two", selves[0].span, "first here")
         entries = tuple(entry for entry in entries if entry not in selves[1:])
-        if selves or (entries and all(entry.override for entry in entries)) or not (entries or appended):
+        if selves or (entries and all(entry.override for entry in entries)) or not (entries or has_extra):
             return entries
         return (*entries, DefaultsEntry("", SELF, Span("", 0, 0, 1, 1)))
 
-    def _override(self, children: Iterable[DefaultsNode], deferred: bool) -> None:
+    def _override(self, children: Iterable[DefaultsNode], is_deferred: bool) -> None:
         """Record the overrides of a list, which must stand at the end."""
         last: DefaultsNode | None = None
         for child in children:
             entry = child.entry
-            if entry.override and deferred:
+            if entry.override and is_deferred:
                 message = f"`override {child.key}` is below a choice that depends on others, where Hydra allows none"
                 self._refuse(message, entry.span, "take it out")
             elif entry.override:
@@ -254,12 +254,12 @@ class Walk:
             self.unchecked.append(Unchecked("PW013", node.path, self.search.why_not_found))
         return self._gap()
 
-    def _note_outside(self, outside: Finding, path: str) -> None:
+    def _note_outside(self, finding: Finding, path: str) -> None:
         """Add a finding about a text outside the roots: one for all with the same help."""
-        index, paths = self._outside.setdefault(outside.help, (len(self.findings), []))
+        index, paths = self._outside.setdefault(finding.help, (len(self.findings), []))
         verb = "does" if len(paths) == 1 else "do"  # Hydra visits the entries from the last to the first
         notes = (f"so {verb} {', '.join(f'`{later}`' for later in reversed(paths))}",) if paths else ()
-        self.findings[index : index + 1] = [replace(outside, notes=notes)]
+        self.findings[index : index + 1] = [replace(finding, notes=notes)]
         paths.append(path)
 
     def _read(self, location: NamedPath, span: Span) -> PathPart | Gap:
@@ -301,41 +301,41 @@ _HELP = "Name the folder that holds it with `--config-root DIR`"
 
 
 def compose(
-    source: Source, main: Source | None, given: Sequence[Setting], command: CommandSettings, environment: Environment,
-    roots: tuple[str, ...], library: Library, added: Added | None = None,
+    source: Source, main: Source | None, program_settings: Sequence[Setting], command: CommandSettings, environment: Environment,
+    roots: tuple[str, ...], library: Library, additions: Added | None = None,
 ) -> Document:  # fmt: skip
     """Compose a main file with settings; see `Composer.compose_program`.
 
-    `given` are the settings of a program's command line, `command` those of `--set`. Without a main
+    `program_settings` are the settings of a program's command line, `command` those of `--set`. Without a main
     file, settings alone make the tree.
     """
-    findings, settings = list(command.findings), (*given, *command.settings)
+    findings, settings = list(command.findings), (*program_settings, *command.settings)
     findings += [finding for setting in settings if (finding := find_hydra_refusal(setting)) is not None]
     searchpath = next((setting.value for setting in reversed(settings) if setting.key == "hydra.searchpath"), None)
-    added, unfound, walk = added or Added(), list[Unchecked](), None
-    folders = [*read_search_path(searchpath, environment, findings), *added.folders]
+    additions, missing, walk = additions or Added(), list[Unchecked](), None
+    folders = [*read_search_path(searchpath, environment, findings), *additions.folders]
     if folders:
-        added_search, unfound = added.search(folders, roots)
+        added_search, missing = additions.search(folders, roots)
     if main is None:
         root = MapNode((), source.whole())
-        adding = [setting for setting in settings if setting.kind is SettingMark.ADD] if folders else []
-        appended = [setting for setting in adding if added_search.is_group(setting.key)]
-        values = [setting for setting in settings if "/" not in setting.key and setting.package is None and setting not in appended]
+        additions_of_keys = [setting for setting in settings if setting.kind is SettingMark.ADD] if folders else []
+        group_settings = [setting for setting in additions_of_keys if added_search.is_group(setting.key)]
+        values = [setting for setting in settings if "/" not in setting.key and setting.package is None and setting not in group_settings]
         value_settings = [setting for setting in values if not _is_choice(setting, settings)]
-        if appended:
-            chosen = GroupSettings.of(appended, added_search, findings)
-            walk = Walk(added_search, library, chosen.choices, findings)
-            root = _merge(source, root, walk.from_(PathPart(source, root), chosen.appended), environment, findings)
+        if group_settings:
+            choices = GroupSettings.of(group_settings, added_search, findings)
+            walk = Walk(added_search, library, choices.choices, findings)
+            root = _merge(source, root, walk.from_(PathPart(source, root), choices.appended), environment, findings)
     else:
         part = part_of(main)
         if searchpath is None:
             folders = [*read_search_path(find(main.root, "hydra.searchpath"), environment, findings), *folders]
-        search = SearchPath.of(os.path.dirname(main.name), folders, (*roots, *added.below) if added.folders else roots, main.name)
-        chosen = GroupSettings.of(settings, search, findings)
-        walk = Walk(search, library, chosen.choices, findings)
+        search = SearchPath.of(os.path.dirname(main.name), folders, (*roots, *additions.below) if additions.folders else roots, main.name)
+        choices = GroupSettings.of(settings, search, findings)
+        walk = Walk(search, library, choices.choices, findings)
         empty = MapNode((), main.root.span, main.root.flow)
-        root = _merge(main, empty, walk.from_(part, chosen.appended), environment, findings)
-        value_settings = chosen.value_settings
+        root = _merge(main, empty, walk.from_(part, choices.appended), environment, findings)
+        value_settings = choices.value_settings
     partial = main is None or walk is None or walk.partial
     for setting in value_settings:
         try:
@@ -348,11 +348,11 @@ def compose(
     if command.source.text:
         texts[command.source.name] = command.source
     texts.pop(source.name, None)
-    unchecked = [*unfound, *(walk.unchecked if walk else ())]
+    unchecked = [*missing, *(walk.unchecked if walk else ())]
     if main is None:
         unchecked = [replace(reason, decides=True, add=reason.add or _HELP) for reason in unchecked]
         why = "it chooses among texts that are not here; `--config-root DIR` names their folder"
-        unchecked += [Unchecked("PW013", setting.key, why) for setting in settings if setting not in (*value_settings, *appended)]
+        unchecked += [Unchecked("PW013", setting.key, why) for setting in settings if setting not in (*value_settings, *group_settings)]
     document = Document(source, root, texts, walk is not None and walk.partial, tuple(findings), tuple(unchecked), environment)
     return replace(document, settings=settings)
 
@@ -367,10 +367,10 @@ def _merge(source: Source, root: MapNode, steps: Sequence[Step], environment: En
             message = f"`{step.part.source.name}` holds {kind_of(value)}, which cannot be the whole configuration"
             findings.append(error("PW013", "", message, value.span, help="write a map, or merge it under a package"))
             continue
-        misplaced = find(value, "hydra.searchpath") if step.part.source.name != source.name else None
-        if misplaced is not None:
+        search_path = find(value, "hydra.searchpath") if step.part.source.name != source.name else None
+        if search_path is not None:
             message = f"`hydra.searchpath` is in `{step.part.source.name}`, but Hydra takes it from the first file alone"
-            findings.append(error("PW013", "", message, misplaced.span, help=f"move it to `{source.name}`"))
+            findings.append(error("PW013", "", message, search_path.span, help=f"move it to `{source.name}`"))
         try:
             root = merge(root, value, _follow(root, environment))
         except Unmergeable as conflict:
@@ -382,9 +382,9 @@ def _merge(source: Source, root: MapNode, steps: Sequence[Step], environment: En
 
 def _is_choice(setting: Setting, settings: Sequence[Setting]) -> bool:
     """Return True if a setting chooses an option of a group: more settings set keys below it."""
-    inside = f"{setting.key}."
+    prefix = f"{setting.key}."
     plain = isinstance(setting.value, Scalar) and isinstance(setting.value.value, str) and "." not in setting.key
-    return plain and any(candidate.key.startswith(inside) for candidate in settings)
+    return plain and any(candidate.key.startswith(prefix) for candidate in settings)
 
 
 def _follow(root: MapNode, environment: Environment, partial: bool = True) -> Resolve:

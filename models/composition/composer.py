@@ -63,15 +63,20 @@ class Composer:
         return replace(self.compose_program(source, source, (), environment), compose=self.compose)
 
     def compose_program(
-        self, source: Source, main: Source | None, given: Sequence[Setting], environment: Environment, added: Added | None = None
+        self,
+        source: Source,
+        main: Source | None,
+        program_settings: Sequence[Setting],
+        environment: Environment,
+        additions: Added | None = None,
     ) -> Document:
         """Compose the configuration of a program from a main file and settings.
 
-        The settings of the program's command line (`given`) are applied first, then those of
+        The settings of the program's command line (`program_settings`) are applied first, then those of
         `--set`. Without a main file, the settings are the whole configuration, with the options
-        that they choose from `added` folders. `source` is the text that starts the program. Raises
+        that they choose from `additions` folders. `source` is the text that starts the program. Raises
         UnusableInput if the main file is not one YAML map within the limits.
         """
         from .composed import compose
 
-        return compose(source, main, given, self._settings, environment, self.roots, self.library, added)
+        return compose(source, main, program_settings, self._settings, environment, self.roots, self.library, additions)

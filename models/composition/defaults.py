@@ -158,8 +158,8 @@ def word(text: str, span: Span) -> DefaultsEntry:
 
 def build_entry(key: str, option: str | tuple[str, ...] | None, span: Span) -> DefaultsEntry:
     """Build the entry of a key such as ``override db@source`` and an option."""
-    written, _, package = key.partition("@")
-    *keywords, group = written.split(" ")
+    key_text, _, package = key.partition("@")
+    *keywords, group = key_text.split(" ")
     entry = DefaultsEntry(group, option, span, True, _package(package) if "@" in key else None)
     return replace(entry, optional="optional" in keywords, override="override" in keywords)
 
@@ -230,10 +230,10 @@ class DefaultsNode:
     @property
     def group(self) -> str:
         """Group of the text, from the top of the configuration."""
-        written = self.entry.group
-        if written.startswith("/"):
-            return written[1:]
-        return "/".join(part for part in (self.base, written) if part)
+        group = self.entry.group
+        if group.startswith("/"):
+            return group[1:]
+        return "/".join(part for part in (self.base, group) if part)
 
     @property
     def path(self) -> str:
@@ -256,10 +256,10 @@ class DefaultsNode:
         return self.group.replace("/", ".")
 
     def _package(self, header: str | None) -> str:
-        written = self.entry.package
-        if written is not None and "_group_" in written:
-            written = f"{GLOBAL}.{written.replace('_group_', self._own)}"
-        relative = written if written is not None else self._header_package(header)
+        package = self.entry.package
+        if package is not None and "_group_" in package:
+            package = f"{GLOBAL}.{package.replace('_group_', self._own)}"
+        relative = package if package is not None else self._header_package(header)
         if relative is None:
             relative = self.entry.group.removeprefix("/").replace("/", ".")
         if isinstance(self.entry.option, str):

@@ -125,7 +125,7 @@ class SearchPath:
     unseen: tuple[str, ...] = ()
 
     @staticmethod
-    def of(folder: str, searched: Sequence[NamedPath | str], roots: Sequence[str], main: str = "") -> SearchPath:
+    def of(folder: str, folders: Sequence[NamedPath | str], roots: Sequence[str], main: str = "") -> SearchPath:
         """Build the search path of a file; unknown or outside folders become `unseen` reasons.
 
         The repository of a `main` file may be read, but is no place to search.
@@ -133,7 +133,7 @@ class SearchPath:
         repository = (repository_of(main),) if os.path.isfile(main) else ()
         real = tuple(dict.fromkeys(os.path.realpath(root) for root in (folder, *roots, *repository)))
         usable, unseen = [NamedPath(folder, folder)], []
-        for entry in (_resolve_below(folder, roots) for folder in searched):
+        for entry in (_resolve_below(folder, roots) for folder in folders):
             if isinstance(entry, str):
                 unseen.append(entry)
             elif is_below(os.path.realpath(entry.path), real):
@@ -148,7 +148,7 @@ class SearchPath:
         if path.startswith("/") or os.path.isabs(path) or _UNREADABLE.search(path):
             return OutsideRoots(f"`{path}` is a path from the top of the file system")
         file = path if path.endswith(_ENDINGS) else f"{path}.yaml"
-        refused: OutsideRoots | None = None
+        refusal: OutsideRoots | None = None
         for folder in self.folders:
             whole = os.path.join(folder.path, file)
             real = os.path.realpath(whole)
@@ -158,10 +158,10 @@ class SearchPath:
                 if ".." not in path.split("/"):
                     return OutsideRoots(f"`{path}` in `{folder.name}` is a link that leads out of it")
                 root = _common(folder.path, whole) if folder.name == folder.path else ""
-                refused = refused or OutsideRoots(f"`{path}` leads out of `{folder.name or '.'}`", root)
+                refusal = refusal or OutsideRoots(f"`{path}` leads out of `{folder.name or '.'}`", root)
             elif os.path.isfile(real):
                 return NamedPath(real, os.path.normpath(os.path.join(folder.name, file)))
-        return refused
+        return refusal
 
     def is_group(self, path: str) -> bool:
         """Return True if a folder of this name exists."""
@@ -187,8 +187,8 @@ def _resolve_below(folder: NamedPath | str, roots: Sequence[str]) -> NamedPath |
 
 def _common(folder: str, whole: str) -> str:
     """Return the common folder, as it is written on the command line."""
-    shared = os.path.commonpath([os.path.abspath(folder), os.path.dirname(os.path.abspath(whole))])
-    return os.path.relpath(shared) if not os.path.isabs(folder) else shared
+    parent = os.path.commonpath([os.path.abspath(folder), os.path.dirname(os.path.abspath(whole))])
+    return os.path.relpath(parent) if not os.path.isabs(folder) else parent
 
 
 @dataclass(frozen=True)
@@ -211,8 +211,8 @@ class Added:
         absent = [folder for folder in candidates if not os.path.isdir(folder.path)]
         missing = [f"`{folder.name}` is not found" for folder in absent if _FRAMEWORK_MODULE not in folder.name]
         reasons = [f"the command line adds configurations: {why}" for why in (*whole.unseen, *missing)]
-        unchecked = [Unchecked("PW122", "", why, True, "Name the folder that holds it with `--config-root DIR`") for why in reasons]
-        return replace(whole, folders=tuple(folder for folder in candidates if folder not in absent)), unchecked
+        notes = [Unchecked("PW122", "", why, True, "Name the folder that holds it with `--config-root DIR`") for why in reasons]
+        return replace(whole, folders=tuple(folder for folder in candidates if folder not in absent)), notes
 
 
 def read_search_path(value: Value | None, environment: Environment, findings: list[Finding]) -> list[NamedPath | str]:

@@ -144,9 +144,9 @@ class Values:
         if self._next() == ",":
             start = self.text.index("=") + 1
             rest = self.text[start:]
-            quoted = f'"{rest}"' if "'" in rest else f"'{rest}'"
-            help_ = f"write `{self.text[:start]}{quoted}` for a text, or `[{rest}]` for a list"
-            edit = Edit(self.span.part(start, len(self.text)), quoted) if '"' not in rest or "'" not in rest else None
+            quoted_text = f'"{rest}"' if "'" in rest else f"'{rest}'"
+            help_ = f"write `{self.text[:start]}{quoted_text}` for a text, or `[{rest}]` for a list"
+            edit = Edit(self.span.part(start, len(self.text)), quoted_text) if '"' not in rest or "'" not in rest else None
             if rest.replace(",", "").strip().isdecimal():  # numbers are no text
                 help_, edit = f"write one of the values, or `[{rest}]` for a list", None
             why = "a sweep, which Hydra refuses without `--multirun`"
@@ -209,8 +209,8 @@ class Values:
         if name.text in _SWEEPS:
             why = f"`{name.text}` sweeps over values, which Hydra refuses without `--multirun`"
             raise invalid_setting(self.text, why, name.span, "write one value")
-        quoted = f"'{self.text[start:]}'" if "'" not in self.text else f'"{self.text[start:]}"'
-        help_ = f"write its result, or `{self.text[:start]}{quoted}` for a text"
+        quoted_text = f"'{self.text[start:]}'" if "'" not in self.text else f'"{self.text[start:]}"'
+        help_ = f"write its result, or `{self.text[:start]}{quoted_text}` for a text"
         if name.text not in _CASTS:
             raise invalid_setting(self.text, f"`{name.text}` is not computed here", name.span, help_)
         self._take("(")

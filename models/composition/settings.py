@@ -126,7 +126,7 @@ def apply_setting(root: MapNode, setting: Setting, partial: bool, follow: Resolv
     value = setting.value
     if isinstance(current, Scalar) and setting.kind in (SettingMark.ADD, SettingMark.DELETE):
         current = follow(current, path)[0]  # Hydra compares what it refers to
-    known = current is not None and not (isinstance(current, Scalar) and stands_for_another(current))
+    has_value = current is not None and not (isinstance(current, Scalar) and stands_for_another(current))
     if not path or (value is None and setting.kind is not SettingMark.DELETE):
         raise RefusedSetting(_build_error(setting, "it names no key", "write the key of a value, such as `cluster.num_nodes`"))
     if setting.kind is SettingMark.DELETE:
@@ -134,18 +134,18 @@ def apply_setting(root: MapNode, setting: Setting, partial: bool, follow: Resolv
             return root
         if current is None or _is_null(current):
             raise RefusedSetting(_build_error(setting, f"there is no `{setting.key}` that could be deleted", _suggest_key(root, setting)))
-        if value is not None and known and plain(value) not in (None, plain(current)):
+        if value is not None and has_value and plain(value) not in (None, plain(current)):
             why = f"`{setting.key}` has another value, so Hydra refuses to delete it"
             raise RefusedSetting(_build_error(setting, why, f"write `~{setting.key}`", current.span))
         value = None
-    elif setting.kind is SettingMark.ADD and isinstance(value, Scalar) and known and current is not None and not _is_null(current):
+    elif setting.kind is SettingMark.ADD and isinstance(value, Scalar) and has_value and current is not None and not _is_null(current):
         why = f"`{setting.key}` is there already, so Hydra refuses to add it"
         raise RefusedSetting(_build_error(setting, why, f"write `{setting.text[1:]}` to change it", current.span))
     elif setting.kind is SettingMark.CHANGE and not partial:
         _must_exist(root, path, setting)
     strict = setting.kind is SettingMark.CHANGE and not partial
-    changed = _set(root, path, _Change(setting, value, strict, follow))
-    return changed if isinstance(changed, MapNode) else root
+    new_root = _set(root, path, _Change(setting, value, strict, follow))
+    return new_root if isinstance(new_root, MapNode) else root
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +171,8 @@ def _locate(root: MapNode, names: tuple[str, ...], follow: Resolve) -> tuple[Pat
 
 def _must_exist(root: MapNode, path: Path, setting: Setting) -> None:
     owner = find(root, ".".join(path[:-1]))
-    known = isinstance(owner, MapNode) and owner.entry(path[-1]) is not None
-    if not known and not (isinstance(owner, ListNode) and path[-1].isdecimal() and int(path[-1]) < len(owner.items)):
+    exists = isinstance(owner, MapNode) and owner.entry(path[-1]) is not None
+    if not exists and not (isinstance(owner, ListNode) and path[-1].isdecimal() and int(path[-1]) < len(owner.items)):
         why = f"there is no `{setting.key}` in the configuration, so Hydra refuses it"
         raise RefusedSetting(_build_error(setting, why, _suggest_key(root, setting)))
 
@@ -256,8 +256,8 @@ def find_hydra_refusal(setting: Setting) -> Finding | None:
     names, owner = setting.names, "hydra"
     if setting.kind is not SettingMark.CHANGE or names[:1] != (owner,) or len(names) < 2:
         return None
-    for name, known in zip(names[1:], (_OF_HYDRA, _OF_HYDRA.get(names[1], "").split())):
-        if known and name not in known:
+    for name, keys in zip(names[1:], (_OF_HYDRA, _OF_HYDRA.get(names[1], "").split())):
+        if keys and name not in keys:
             return _build_error(
                 setting, f"there is no `{owner}.{name}` in Hydra, so Hydra refuses it", f"write `+{setting.text}` to add it"
             )

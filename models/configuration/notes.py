@@ -136,8 +136,8 @@ class Notes:
     def rename(self, entry: Entry, name: str) -> Edit:
         """Return the edit that renames a key and keeps the quotes."""
         span = entry.key.span
-        quoted = self.document.text_of(span.file)[span.start : span.start + 1] in ("'", '"')
-        return Edit(span.part(1, span.length - 1) if quoted else span, name)
+        has_quotes = self.document.text_of(span.file)[span.start : span.start + 1] in ("'", '"')
+        return Edit(span.part(1, span.length - 1) if has_quotes else span, name)
 
     def to_rename(self, owner: MapNode, entry: Entry, name: str) -> tuple[str, Edit | None]:
         """Return help and edit for a misnamed key, which is deleted if `name` exists too."""
@@ -168,13 +168,13 @@ class Notes:
 
     def join(self, *edits: Edit) -> Edit:
         """Merge several edits into one, including edits of findings between them."""
-        ordered = sorted(dict.fromkeys(edits), key=lambda edit: edit.span.start)
-        first, last = ordered[0], ordered[-1]
+        by_position = sorted(dict.fromkeys(edits), key=lambda edit: edit.span.start)
+        first, last = by_position[0], by_position[-1]
         text = self.document.text_of(first.span.file)
         within = Span(first.span.file, first.span.end, last.span.start, first.span.line, first.span.column)
         between = {f.edit for f in self.findings if f.edit and is_inside(f.edit.span, within)}
         span = Span(first.span.file, first.span.start, last.span.end, first.span.line, first.span.column)
-        inner = apply_edits(text, list(dict.fromkeys([*ordered, *between])))
+        inner = apply_edits(text, list(dict.fromkeys([*by_position, *between])))
         return Edit(span, inner[span.start : len(inner) - (len(text) - span.end)])
 
     def settle(self) -> None:
@@ -199,9 +199,9 @@ class Notes:
         else:
             self.error("PW101", subject, f"`{subject}` has no `{key}`", owner, "here", help, self.add(*added) if added else None)
 
-    def report_type(self, subject: str, key: str, value: Value, wanted: str, help: str, edit: Edit | None = None) -> None:
+    def report_type(self, subject: str, key: str, value: Value, type_text: str, help: str, edit: Edit | None = None) -> None:
         """Report a value of a type that the framework does not accept."""
-        self.error("PW105", subject, f"`{key}` must be {wanted}, but it is {kind_of(value)}", value, kind_of(value), help, edit)
+        self.error("PW105", subject, f"`{key}` must be {type_text}, but it is {kind_of(value)}", value, kind_of(value), help, edit)
 
     def text(self, scalar: Scalar, subject: str, usable: Callable[[str], bool] = bool, quoted: bool = True) -> ScalarText:
         """Return a scalar as the framework gets it; warn if YAML changes the written text.
@@ -239,15 +239,15 @@ class Notes:
         return ScalarText(plain, scalar, text.shift)
 
     def _shift(self, scalar: Scalar, text: str) -> int | None:
-        written = self.document.text_of(scalar.span.file)[scalar.span.start : scalar.span.end]
-        if scalar.origin is not None or "\n" in written:
+        written_text = self.document.text_of(scalar.span.file)[scalar.span.start : scalar.span.end]
+        if scalar.origin is not None or "\n" in written_text:
             return None
-        if written == text:
+        if written_text == text:
             return 0
-        return 1 if written[1:-1] == text and written[:1] in ("'", '"') else None
+        return 1 if written_text[1:-1] == text and written_text[:1] in ("'", '"') else None
 
     def unknown_keys(
-        self, value: MapNode, subject: str, known: Iterable[str], refused: bool, section: str, required: tuple[str, ...] = ()
+        self, value: MapNode, subject: str, known_names: Iterable[str], refused: bool, section: str, required: tuple[str, ...] = ()
     ) -> MapNode:
         """Report unknown keys and return the map without them.
 
@@ -255,7 +255,7 @@ class Notes:
         `required` key: then it stands for that key in the result, so that its value is judged too.
         Otherwise it is a warning, and the result lacks the key, as in the framework.
         """
-        names = tuple(known)
+        names = tuple(known_names)
         unset_names = [name for name in names if value.get(name) is None]
         entries = []
         for entry in value:
@@ -265,7 +265,7 @@ class Notes:
             word, _, rest = entry.key.text.partition(" ") if self.is_bare(entry) else (entry.key.text, "", "")
             close = nearest(word, unset_names)
             fate = f"and misses `{close}`" if close in required else "silently"
-            missed = () if refused else (f"{self.framework} ignores it{',' * (close in required)} {fate}",)
+            ignored_note = () if refused else (f"{self.framework} ignores it{',' * (close in required)} {fate}",)
             message = f"{section} has no key `{entry.key.text}`"
             help, edit = f"remove it; keys are {', '.join(f'`{name}`' for name in names)}", self.remove(value, entry)
             if not close and (existing := nearest(word, names)):
@@ -281,7 +281,7 @@ class Notes:
                 text = Scalar(rest, "tag:yaml.org,2002:str", entry.key.span, entry.key.span) if rest else entry.value
                 entries.append(Entry(replace(entry.key, text=close), text))
             severity = Severity.ERROR if wrong else Severity.WARNING
-            self._add(severity, "PW104", subject, message, entry.key.span, "not a key", help, edit, missed)
+            self._add(severity, "PW104", subject, message, entry.key.span, "not a key", help, edit, ignored_note)
         return replace(value, entries=tuple(entries)) if len(entries) < len(value.entries) or entries != list(value) else value
 
     def is_bare(self, entry: Entry) -> bool:

@@ -132,8 +132,8 @@ class Settings:
     def is_set(self, path: str, rule: str) -> bool:
         """Return True if there is a value, written or by default, and not null."""
         path = self.resolve_key(path)
-        known = self._defaults.get(path) if self.at(path) is None else None
-        return self.has(path) or (known is not None and known.value is not None)
+        default = self._defaults.get(path) if self.at(path) is None else None
+        return self.has(path) or (default is not None and default.value is not None)
 
     def is_elsewhere(self, path: str) -> bool:
         """Return True if an unread part of the configuration may define this path."""
@@ -169,9 +169,9 @@ class Settings:
             return None
         value = self.at(path)
         if value is None:
-            known = self._defaults.get(path)
-            if known is not None and isinstance(known.value, int):
-                return Amount(int(known.value), path, None, known.source)
+            default_value = self._defaults.get(path)
+            if default_value is not None and isinstance(default_value.value, int):
+                return Amount(int(default_value.value), path, None, default_value.source)
             return None if default is None else Amount(default, path)
         number = value.value if isinstance(value, Scalar) else None
         if isinstance(number, float) and number.is_integer() and not exact:
@@ -193,11 +193,11 @@ class Settings:
 
     def report_type(self, path: str, value: Value, better: int) -> None:
         """Report a value of the wrong type; fix texts and floats of a whole number."""
-        written = value.text if isinstance(value, Scalar) and value.origin is None else ""
+        text = value.text if isinstance(value, Scalar) and value.origin is None else ""
         got = value.value if isinstance(value, Scalar) else None
-        number = str(int(got)) if written and isinstance(got, float) and got.is_integer() else written.removesuffix(".0")
+        number = str(int(got)) if text and isinstance(got, float) and got.is_integer() else text.removesuffix(".0")
         if number.isascii() and number.isdecimal() and len(number) < 10:
-            help = f"write {int(number)} without quotes" if number == written else f"write `{int(number)}`"
+            help = f"write {int(number)} without quotes" if number == text else f"write `{int(number)}`"
             self._notes.report_type(path, path, value, "a whole number", help, Edit(value.span, str(int(number))))
         else:
             self._notes.report_type(path, path, value, "a whole number", f"write a whole number such as `{better}`")
@@ -228,8 +228,8 @@ class Settings:
             return None
         value = self.at(path)
         if not isinstance(value, Scalar):
-            known = self._defaults.get(path)
-            return kind_of(value) if value is not None else str(known.value or "") if known else ""
+            default = self._defaults.get(path)
+            return kind_of(value) if value is not None else str(default.value or "") if default else ""
         return "" if value.is_null else str(value.value)
 
 

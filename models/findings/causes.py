@@ -32,21 +32,24 @@ MOST_LISTED = 6
 _NUMBER = re.compile(r"\d+")
 
 
-def of_one_use(findings: Sequence[Finding], shared: Sequence[Span]) -> list[Finding]:
+def of_one_use(findings: Sequence[Finding], alias_spans: Sequence[Span]) -> list[Finding]:
     """Return the findings without edits of aliased text, which has further uses."""
-    if not shared:
+    if not alias_spans:
         return list(findings)
     return [
-        replace(finding, edit=None) if finding.edit and any(meet(finding.edit.span, span) for span in shared) else finding
+        replace(finding, edit=None) if finding.edit and any(meet(finding.edit.span, span) for span in alias_spans) else finding
         for finding in findings
     ]
 
 
-def meet(edit: Span, shared: Span) -> bool:
+def meet(edit: Span, aliased_text: Span) -> bool:
     """Return True if an edit changes a shared text. An insertion at its end extends it."""
-    if edit.file != shared.file:
+    if edit.file != aliased_text.file:
         return False
-    return (edit.start < shared.end and edit.end > shared.start) or edit.start == edit.end in (shared.start, shared.end)
+    return (edit.start < aliased_text.end and edit.end > aliased_text.start) or edit.start == edit.end in (
+        aliased_text.start,
+        aliased_text.end,
+    )
 
 
 def go_together(findings: Sequence[Finding]) -> list[Finding]:
@@ -57,9 +60,9 @@ def go_together(findings: Sequence[Finding]) -> list[Finding]:
     edit inside another edit is dropped until that edit is made.
     """
     latest = {finding.edit.span: finding.edit for finding in findings if finding.edit and finding.edit.span.length}
-    chosen = [latest.get(finding.edit.span, finding.edit) if finding.edit else None for finding in findings]
-    instead = _replacements(list(dict.fromkeys(edit for edit in chosen if edit)))
-    return [replace(finding, edit=instead.get(edit, edit)) if edit else finding for finding, edit in zip(findings, chosen)]
+    edits = [latest.get(finding.edit.span, finding.edit) if finding.edit else None for finding in findings]
+    instead = _replacements(list(dict.fromkeys(edit for edit in edits if edit)))
+    return [replace(finding, edit=instead.get(edit, edit)) if edit else finding for finding, edit in zip(findings, edits)]
 
 
 def _replacements(edits: list[Edit]) -> dict[Edit, Edit | None]:
@@ -67,9 +70,9 @@ def _replacements(edits: list[Edit]) -> dict[Edit, Edit | None]:
     instead: dict[Edit, Edit | None] = {}
     removals: list[Edit] = []
     last: Edit | None = None
-    inserted: dict[tuple[str, int], Edit] = {}
+    insertions: dict[tuple[str, int], Edit] = {}
     for edit in sorted(edits, key=lambda edit: (edit.span.file, edit.span.start, bool(edit.span.length), -edit.span.end)):
-        if not edit.span.length and inserted.setdefault((edit.span.file, edit.span.start), edit) is not edit:
+        if not edit.span.length and insertions.setdefault((edit.span.file, edit.span.start), edit) is not edit:
             instead[edit] = None
         elif last is None or last.span.file != edit.span.file or edit.span.start >= last.span.end:
             if edit.span.length:
@@ -83,17 +86,17 @@ def _replacements(edits: list[Edit]) -> dict[Edit, Edit | None]:
     return instead
 
 
-def merge_by_cause(findings: Iterable[Finding], shared: Sequence[Span] = ()) -> list[Finding]:
+def merge_by_cause(findings: Iterable[Finding], alias_spans: Sequence[Span] = ()) -> list[Finding]:
     """Return the findings, merged by common cause.
 
     The cause is common if code, severity and help agree, and the message agrees except for the
     subject and its numbers. The findings must also share a place or an edit, unless the cause is
-    not at their places. The place of a value with aliases (`shared`), or with interpolations, is
+    not at their places. The place of a value with aliases (`alias_spans`), or with interpolations, is
     where it is written.
     """
     groups: dict[object, list[Finding]] = {}
     for finding in _join_nodes(findings):
-        cause = _cause(finding, shared)
+        cause = _cause(finding, alias_spans)
         if any(member.subject == finding.subject for member in groups.get(cause, ())):
             cause = finding  # the same subject at another place has another fault
         groups.setdefault(cause, []).append(finding)
@@ -115,20 +118,20 @@ def _join_nodes(findings: Iterable[Finding]) -> Iterator[Finding]:
         yield replace(first, notes=(*first.notes, note), amount=count) if rest else first
 
 
-def _cause(finding: Finding, shared: Sequence[Span]) -> object:
+def _cause(finding: Finding, alias_spans: Sequence[Span]) -> object:
     if not finding.subject or not finding.help or (finding.edit is None and finding.span is None):
         return finding
-    where: object = finding.edit or (None if finding.code in _COMMON else finding.span)
+    location: object = finding.edit or (None if finding.code in _COMMON else finding.span)
     mask = _mask_subject if finding.code == "PW107" else skeleton  # a number in the name of a group is no amount
     texts = mask(finding.subject, finding.message), _mask_subject(finding.subject, finding.help)
     has_origin = finding.origin is not None and finding.origin_label == OF_VALUE
     places = (finding.origin or finding.span, finding.cause)
-    at = next((at for at in places if at and (has_origin or any(meet(at, span) for span in shared))), None)
+    at = next((at for at in places if at and (has_origin or any(meet(at, span) for span in alias_spans))), None)
     if at is not None:
-        where = at.file, at.start, at.end
-        own = re.compile(rf"(?<![\w.]){re.escape(finding.subject)}(?!\w)")  # keys of the subject too
-        texts = _NUMBER.sub("#", own.sub("@", finding.message)), own.sub("@", finding.help)
-    return (finding.severity, finding.code, *texts, where, () if finding.code == _SHARES else finding.notes)
+        location = at.file, at.start, at.end
+        subject_pattern = re.compile(rf"(?<![\w.]){re.escape(finding.subject)}(?!\w)")  # keys of the subject too
+        texts = _NUMBER.sub("#", subject_pattern.sub("@", finding.message)), subject_pattern.sub("@", finding.help)
+    return (finding.severity, finding.code, *texts, location, () if finding.code == _SHARES else finding.notes)
 
 
 def skeleton(subject: str, message: str) -> str:
@@ -158,14 +161,14 @@ def _name_subject(finding: Finding, first: Finding) -> str:
 def first_causes(findings: Sequence[Finding]) -> tuple[list[Finding], list[Unchecked]]:
     """Return the findings without dependent ones, and these as unchecked."""
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
-    independent, unchecked = list[Finding](), list[Unchecked]()
+    independent, dependent = list[Finding](), list[Unchecked]()
     for finding in findings:
         premise = (_premise(finding, errors) if finding.severity is Severity.ERROR else None) or _wrong_degrees(finding, errors)
         if premise is None:
             independent.append(finding)
         else:
-            unchecked.append(Unchecked(finding.code, finding.subject, f"judged once {premise.code} of `{premise.subject}` is fixed"))
-    return independent, list(dict.fromkeys(unchecked))
+            dependent.append(Unchecked(finding.code, finding.subject, f"judged once {premise.code} of `{premise.subject}` is fixed"))
+    return independent, list(dict.fromkeys(dependent))
 
 
 def _wrong_degrees(finding: Finding, errors: Sequence[Finding]) -> Finding | None:
@@ -179,9 +182,9 @@ def _premise(finding: Finding, errors: Sequence[Finding]) -> Finding | None:
     for error in errors:
         if error is finding or not error.subject or error.premises:
             continue
-        written = error.code in WRITTEN and (finding.code in ABSENT or (finding.code in UNSURE and error.code != "PW105"))
-        written = written or _WRONG_DEGREES.get(finding.code) == error.code
-        if written and error.subject == finding.subject and not finding.premises:
+        is_written = error.code in WRITTEN and (finding.code in ABSENT or (finding.code in UNSURE and error.code != "PW105"))
+        is_written = is_written or _WRONG_DEGREES.get(finding.code) == error.code
+        if is_written and error.subject == finding.subject and not finding.premises:
             return error
         of_ranks = error.subject in finding.premises or (finding.code == _SHARES and finding.subject in (error.subject, *error.also))
         if of_ranks and error.code in WRONG_SIZE:

@@ -59,26 +59,26 @@ class CodeSelection:
     def split(self, findings: Iterable[Finding], file: str, texts: Mapping[str, str]) -> tuple[list[Finding], list[IgnoredFinding]]:
         """Return the reported and the ignored findings of a file. `texts` : file name -> text."""
         comments = [comment for name, text in texts.items() for comment in comments_in(name, text)]
-        ignored = (*self.ignored, *(code for pattern, codes in self.by_path if path_matches(file, pattern) for code in codes))
-        reported, left_out = list[Finding](), list[IgnoredFinding]()
+        ignored_codes = (*self.ignored, *(code for pattern, codes in self.by_path if path_matches(file, pattern) for code in codes))
+        visible, left_out = list[Finding](), list[IgnoredFinding]()
         for finding in findings:
             by_comment = any(comment.covers(finding) for comment in comments)
-            by_code = starts_with(finding.code, ignored) or bool(self.selected and not starts_with(finding.code, self.selected))
+            by_code = starts_with(finding.code, ignored_codes) or bool(self.selected and not starts_with(finding.code, self.selected))
             if finding.unusable or not (by_comment or by_code):
-                reported.append(finding)
+                visible.append(finding)
             else:
                 left_out.append(IgnoredFinding(finding, by_comment))
-        return reported, left_out
+        return visible, left_out
 
 
-def unused_comments(file: str, text: str, findings: Sequence[Finding], unjudged: Iterable[str]) -> Iterator[Finding]:
-    """Yield a note per comment that covers no finding; `unjudged` codes may come yet."""
-    open_codes = tuple(unjudged)
+def unused_comments(file: str, text: str, findings: Sequence[Finding], pending_codes: Iterable[str]) -> Iterator[Finding]:
+    """Yield a note per comment that covers no finding; `pending_codes` codes may come yet."""
+    open_codes = tuple(pending_codes)
     for comment in comments_in(file, text):
         unknown = [code for code in comment.codes if not is_known(code)]
         if unknown or not comment.codes:
-            named = ", ".join(f"`{code[:20]}`" for code in unknown)
-            message = f"there is no code {named}" if unknown else "the comment names no code"
+            code_list = ", ".join(f"`{code[:20]}`" for code in unknown)
+            message = f"there is no code {code_list}" if unknown else "the comment names no code"
         elif any(starts_with(code, comment.codes) for code in open_codes) or any(map(comment.covers, findings)):
             continue
         else:

@@ -56,22 +56,22 @@ def relations_of(form: ComponentForm, name: str, value: Value) -> Iterator[Relat
 
 def _entry(value: Value, key: str, position: int) -> Value:
     """Return the text at a position of a list, or the single value."""
-    written = find(value, key) or value
-    return written.items[position] if isinstance(written, ListNode) else written
+    item = find(value, key) or value
+    return item.items[position] if isinstance(item, ListNode) else item
 
 
 def _keeps(form: ComponentForm, name: str, value: Value, findings: list[Finding]) -> Iterator[Keep]:
     for unit in KEPT:
         for position, spec in enumerate(getattr(form.keep, unit)):
-            written = _entry(value, f"keep.{unit}", position)
-            keep = Keep(unit, spec if isinstance(spec, str) else spec.level, span=written.span)
+            item = _entry(value, f"keep.{unit}", position)
+            keep = Keep(unit, spec if isinstance(spec, str) else spec.level, span=item.span)
             keep = keep if isinstance(spec, str) else replace(keep, domains=spec.domains, required=spec.required)
             if keep.domains == 1 or unit == WHOLE:
                 yield keep
                 continue
             noun = {TP: "a tp group", EP: "an ep group"}.get(unit, "a replica")
             message = f"`keep` lets {noun} of `{name}` be in {keep.domains} domains, which only the whole component can"
-            place = find(written, "domains") or written
+            place = find(item, "domains") or item
             findings.append(error("PW121", name, message, place.span, label="more than one", help="drop `domains`, or name a wider level"))
 
 
@@ -86,9 +86,9 @@ def _spreads(form: ComponentForm, value: Value) -> Iterator[Spread]:
 
 def _pins(form: ComponentForm, name: str, value: Value, cluster: Cluster, findings: list[Finding]) -> Iterator[Pin]:
     for position, spec in enumerate(form.pin):
-        written = _entry(value, "pin", position)
-        nodes = _nodes(spec.nodes, name, find(written, "nodes") or written, "nodes", cluster, findings)
-        place = find(written, "ranks") or written
+        item = _entry(value, "pin", position)
+        nodes = _nodes(spec.nodes, name, find(item, "nodes") or item, "nodes", cluster, findings)
+        place = find(item, "ranks") or item
         try:
             ranges = parse_ranks(spec.ranks, None, "process").ranges
         except RankError as problem:
@@ -96,10 +96,10 @@ def _pins(form: ComponentForm, name: str, value: Value, cluster: Cluster, findin
             continue
         if not ranges or not nodes:
             key = "nodes" if ranges else "ranks"
-            span = (find(written, key) or written).span
+            span = (find(item, key) or item).span
             findings.append(error("PW112", name, f"`{key}` of a pin of `{name}` names nothing", span, help="write numbers such as `0-7`"))
         for ranks in ranges if nodes else ():
-            yield Pin(ranks, nodes, written.span)
+            yield Pin(ranks, nodes, item.span)
 
 
 def _nodes(texts: tuple[str, ...], name: str, value: Value, key: str, cluster: Cluster, findings: list[Finding]) -> tuple[int, ...]:
@@ -160,7 +160,7 @@ class Hinted(NamedTuple):
 
 def add_hints(
     inner: MapNode, cluster: Cluster, components: tuple[Component, ...], findings: list[Finding], further: Relations = (),
-    undivided: Collection[str] = (),
+    without_division: Collection[str] = (),
 ) -> Hinted:  # fmt: skip
     """Merge hints into the known components, and add new components.
 
@@ -170,11 +170,11 @@ def add_hints(
     components : components with ranks given elsewhere; hints about them are checked, not searched.
     findings : gets every fault of the block.
     further : relations from elsewhere in the file.
-    undivided : components whose framework divides nothing by their degrees, so no multiple is
+    without_division : components whose framework divides nothing by their degrees, so no multiple is
         required.
     """
-    known = {component.name: component for component in components}
-    by_name, relations, choices = dict(known), list(further), dict[str, tuple[Parallel, ...]]()
+    by_known_name = {component.name: component for component in components}
+    by_name, relations, choices = dict(by_known_name), list(further), dict[str, tuple[Parallel, ...]]()
     faulty = {entry.key.text for entry in inner}
     for entry in inner:
         name = entry.key.text
@@ -189,7 +189,7 @@ def add_hints(
         try:
             form = fill(ComponentForm, entry.value, name, f"the hints of `{name}`")
             form = read_models(form, cluster)
-            component = _component(form, name, entry, cluster, known.get(name))
+            component = _component(form, name, entry, cluster, by_known_name.get(name))
         except UnusableInput as problem:
             findings += problem.findings
             continue
@@ -207,24 +207,26 @@ def add_hints(
         message = f"{count} combinations of parallel degrees are open, more than the {MAX_CHOICES} that are tried"
         findings.append(error("PW121", next(iter(choices)), message, inner.span, help="leave fewer degrees open"))
     findings += misspelt_phases(inner, faulty, cluster)
-    unjudged = faulty.union(*(relation.components for relation in relations if not faulty.isdisjoint(relation.components)))
+    without_verdict = faulty.union(*(relation.components for relation in relations if not faulty.isdisjoint(relation.components)))
     missing = faulty - by_name.keys()
     relations = [relation for relation in relations if missing.isdisjoint(relation.components)]
-    checked = tuple(consistent(tuple(by_name.values()), relations, choices, cluster, findings, further, unjudged, undivided))
-    return Hinted(checked, tuple(relations), choices, frozenset(faulty))
+    consistent_components = tuple(
+        consistent(tuple(by_name.values()), relations, choices, cluster, findings, further, without_verdict, without_division)
+    )
+    return Hinted(consistent_components, tuple(relations), choices, frozenset(faulty))
 
 
-def _component(form: ComponentForm, name: str, written: Entry, cluster: Cluster, known: Component | None) -> Component:
+def _component(form: ComponentForm, name: str, entry_of_name: Entry, cluster: Cluster, base: Component | None) -> Component:
     """Return a component built from hints. Raises UnusableInput for impossible hints."""
-    value, spans = written.value, dict[str, Span]()
+    value, spans = entry_of_name.value, dict[str, Span]()
     for entry in value if isinstance(value, MapNode) else ():
         spans[entry.key.text] = spans[_FIELDS.get(entry.key.text, entry.key.text)] = entry.value.span
-    groups = known.node_groups if known and "node_group" not in spans else form.node_group
+    groups = base.node_groups if base and "node_group" not in spans else form.node_group
     if fault := _group_fault(form, name, groups, cluster, spans.get("node_group")):
         raise UnusableInput([fault])
-    for requested in (form.accelerators, form.processes):
-        if requested and requested[-1][1] >= UNBOUNDED:
-            message = f"`{name}` asks for {requested[-1][1]:,}, more than {UNBOUNDED - 1:,}, the most that is read"
+    for counts_asked in (form.accelerators, form.processes):
+        if counts_asked and counts_asked[-1][1] >= UNBOUNDED:
+            message = f"`{name}` asks for {counts_asked[-1][1]:,}, more than {UNBOUNDED - 1:,}, the most that is read"
             raise UnusableInput([error("PW121", name, message, spans.get("amount"), label="too many", help="ask for less")])
     per_process, lower, upper, counts = amount(form, name, cluster.kind(groups) == NODE, spans.get("amount", value.span))
     available = min(upper, _room(cluster, groups))
@@ -236,9 +238,9 @@ def _component(form: ComponentForm, name: str, written: Entry, cluster: Cluster,
     if (times := build_times(form, lower)) and (clash := duplicate_time(times)):
         message = f"`{name}` has two times for {clash}"
         raise UnusableInput([error("PW121", name, message, spans["timed"], label="which?", help="write one of them, such as their mean")])
-    if known and "amount" not in spans:
-        lower, upper, counts = known.least, known.most, known.counts
-        per_process = per_process if form.accelerators_per_process else known.per_process
+    if base and "amount" not in spans:
+        lower, upper, counts = base.least, base.most, base.counts
+        per_process = per_process if form.accelerators_per_process else base.per_process
     changes: dict[str, Any] = {field: getattr(form, field) for field in _SAME if field in spans}
     changes |= {field: read(form) for field, read in _READ.items() if field in spans}
     changes |= locality_fields(form, name, value, cluster)
@@ -247,9 +249,9 @@ def _component(form: ComponentForm, name: str, written: Entry, cluster: Cluster,
         changes["phases"] = tuple(dict.fromkeys(row.phase for row in form.seconds if row.phase))
     if place := find(value, "estimate.shards"):
         spans["shards"] = place.span
-    spans = {"name": written.key.span, **(known.spans if known else {}), **spans}
+    spans = {"name": entry_of_name.key.span, **(base.spans if base else {}), **spans}
     changes |= {"node_groups": groups, "least": lower, "most": upper, "counts": counts, "per_process": per_process, "spans": spans}
-    component = replace(known, **changes) if known else _new(name, **changes)
+    component = replace(base, **changes) if base else _new(name, **changes)
     if impossible := explain_unlikely(component, form.parallel.choices()):
         place = find(value, f"estimate.{impossible[1]}")
         raise UnusableInput([error("PW121", name, impossible[0], place.span if place else spans["estimate"], help=impossible[2])])
@@ -281,7 +283,7 @@ def _room(cluster: Cluster, groups: tuple[str, ...]) -> int:
         return UNBOUNDED
     if len(groups) == 1:
         return cluster.numbering(groups).size
-    return sum(alike.node.count(kind) * len(among) for alike, among in cluster.alike_among(sorted(cluster.members(groups))))
+    return sum(stretch.node.count(kind) * len(among) for stretch, among in cluster.alike_among(sorted(cluster.members(groups))))
 
 
 def _group_fault(form: ComponentForm, name: str, groups: tuple[str, ...], cluster: Cluster, span: Span | None) -> Finding | None:

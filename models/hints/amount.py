@@ -34,15 +34,15 @@ def multiples(component: Component, parallel: Parallel, step: int, cluster: Clus
 
 def degrees_of(source: Source, hints: MapNode, parallel: Parallel) -> list[Edit]:
     """Return the edits that fix a component's degrees, in lists and interpolated values only."""
-    written = hints.entry(KEY)
-    if written is None:
+    degree_entry = hints.entry(KEY)
+    if degree_entry is None:
         return []
-    if not isinstance(written.value, MapNode):
+    if not isinstance(degree_entry.value, MapNode):
         degrees = {field.name: getattr(parallel, field.name) for field in fields(parallel)}
-        shown = ", ".join(f"{name}: {degree}" for name, degree in degrees.items() if degree > 1 or name == "tp")
-        return [Edit(written.value.span, f"{{{shown}}}")]
+        text = ", ".join(f"{name}: {degree}" for name, degree in degrees.items() if degree > 1 or name == "tp")
+        return [Edit(degree_entry.value.span, f"{{{text}}}")]
     edits = list[Edit]()
-    for entry in written.value:
+    for entry in degree_entry.value:
         key, value, degree = entry.key.span, entry.value, getattr(parallel, entry.key.text)
         if plain(value) in (degree, [degree]):
             continue

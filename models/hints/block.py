@@ -92,18 +92,18 @@ def without(block: Value | None, names: Collection[str]) -> Value | None:
     entries, inner = hinted_entries(block), find(block, COMPONENTS)
     if not isinstance(block, MapNode) or not isinstance(inner, MapNode) or entries.keys().isdisjoint(names):
         return block
-    kept = tuple(entry for name, entry in entries.items() if name not in names)
-    left = with_value(block, COMPONENTS, replace(inner, entries=kept) if kept else None)
-    return left if left.entries else None
+    entries_left = tuple(entry for name, entry in entries.items() if name not in names)
+    remainder = with_value(block, COMPONENTS, replace(inner, entries=entries_left) if entries_left else None)
+    return remainder if remainder.entries else None
 
 
 def add_block(
     block: Value, cluster: Cluster, components: tuple[Component, ...], findings: list[Finding], further: tuple[Relation, ...] = (),
-    undivided: Collection[str] = (),
+    without_division: Collection[str] = (),
 ) -> HintedJob:  # fmt: skip
     """Merge the whole block into the components, as `add_hints` does for `components`.
 
-    The keys are `KEYS`; `components` may be omitted beside another key. `undivided`: components
+    The keys are `KEYS`; `components` may be omitted beside another key. `without_division`: components
     whose framework divides nothing by their degrees.
     """
     keys = list(block) if isinstance(block, MapNode) else []
@@ -120,24 +120,24 @@ def add_block(
         message = "the block `placewright` holds a map `components` of hints"
         findings.append(error("PW105", "", message, span, help="write `components: {actor: {accelerators: 8}}` in it"))
         return HintedJob(components, further)
-    hinted = inner if isinstance(inner, MapNode) else MapNode((), block.span)
-    names = list(dict.fromkeys([*(component.name for component in components), *(entry.key.text for entry in hinted)]))
+    hint_map = inner if isinstance(inner, MapNode) else MapNode((), block.span)
+    names = list(dict.fromkeys([*(component.name for component in components), *(entry.key.text for entry in hint_map)]))
     further += tuple(read_relations(block.get(RELATIONS), names, findings, f"{NAME}.{RELATIONS}"))
     links = tuple(read_links(block.get(LINKS), names, findings, f"{NAME}.{LINKS}"))
-    known, relations, choices, faulty = add_hints(hinted, cluster, components, findings, further, undivided)
-    for name, hints in ((entry.key.text, entry.value) for entry in hinted):
+    merged_components, relations, choices, faulty = add_hints(hint_map, cluster, components, findings, further, without_division)
+    for name, hints in ((entry.key.text, entry.value) for entry in hint_map):
         if name not in faulty and isinstance(hints, MapNode) and (ranks := hints.get("placement")) is not None:
             message = f"the ranks of `{name}` belong into the framework's own section, not into its hints"
             findings.append(error("PW121", name, message, ranks.span, help="move them there"))
-    known = tuple(_with_framework_role(component, components, findings) for component in known)
-    names_left = {component.name for component in known}
+    merged_components = tuple(_with_framework_role(component, components, findings) for component in merged_components)
+    names_left = {component.name for component in merged_components}
     links = tuple(link for link in links if {link.source, link.target} <= names_left)
     preference = read_preference(block.get(OBJECTIVE), findings, f"{NAME}.{OBJECTIVE}")
-    timed = with_estimated_times(known, choices, cluster, block.get(PLAN), findings)
-    known, assumed = with_usual_phases(timed, block.get(PLAN))
-    workload = read_plan(block.get(PLAN), known, findings, f"{NAME}.{PLAN}", faulty, cluster)
-    workload = workload and replace(workload, assumed=(*workload.assumed, *assumed))
-    return HintedJob(known, relations, choices, links, preference, workload)
+    with_times = with_estimated_times(merged_components, choices, cluster, block.get(PLAN), findings)
+    merged_components, phase_notes = with_usual_phases(with_times, block.get(PLAN))
+    workload = read_plan(block.get(PLAN), merged_components, findings, f"{NAME}.{PLAN}", faulty, cluster)
+    workload = workload and replace(workload, assumed=(*workload.assumed, *phase_notes))
+    return HintedJob(merged_components, relations, choices, links, preference, workload)
 
 
 def _with_framework_role(component: Component, components: tuple[Component, ...], findings: list[Finding]) -> Component:

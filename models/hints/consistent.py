@@ -78,22 +78,24 @@ def _offload_faults(component: Component) -> Iterator[Finding]:
 def has_level(cluster: Cluster, level: str) -> bool:
     """Return True if any node names a domain of the level."""
     if level == NUMA:
-        return any(alike.node.numa_domains > 1 for alike in cluster.alike)
-    return level not in LEVELS or any(alike.node.topology.get(level) for alike in cluster.alike)
+        return any(stretch.node.numa_domains > 1 for stretch in cluster.alike)
+    return level not in LEVELS or any(stretch.node.topology.get(level) for stretch in cluster.alike)
 
 
-def _unnamed_level(name: str, level: str, so: str, span: Span | None, severity: Severity = Severity.WARNING) -> Finding:
-    known = (
-        f"no node says how many NUMA domains it has, so {so}" if level == NUMA else f"no node names its {level}: all are in one, so {so}"
+def _unnamed_level(name: str, level: str, consequence: str, span: Span | None, severity: Severity = Severity.WARNING) -> Finding:
+    message = (
+        f"no node says how many NUMA domains it has, so {consequence}"
+        if level == NUMA
+        else f"no node names its {level}: all are in one, so {consequence}"
     )
-    where = "accelerators: {count: 8, numa: 2}" if level == NUMA else f"topology: {{{level}: {level[0]}1}}"
-    tell = error if severity is Severity.ERROR else warning
-    return tell(UNNAMED, name, known, span, label="not named by any node", help=f"give the nodes of the cluster `{where}`")
+    example = "accelerators: {count: 8, numa: 2}" if level == NUMA else f"topology: {{{level}: {level[0]}1}}"
+    build = error if severity is Severity.ERROR else warning
+    return build(UNNAMED, name, message, span, label="not named by any node", help=f"give the nodes of the cluster `{example}`")
 
 
 def consistent(
     components: Sequence[Component], relations: list[Relation], choices: Mapping[str, tuple[Parallel, ...]], cluster: Cluster,
-    findings: list[Finding], further: Sequence[Relation] = (), unjudged: Collection[str] = (), undivided: Collection[str] = (),
+    findings: list[Finding], further: Sequence[Relation] = (), without_verdict: Collection[str] = (), without_division: Collection[str] = (),
 ) -> Iterator[Component]:  # fmt: skip
     """Yield the components; collect their faults in `findings`.
 
@@ -102,38 +104,40 @@ def consistent(
     Parameters
     ----------
     further : those of the relations that are not keys of a component.
-    unjudged : components of unknown size, due to faulty hints of their own or of a related
+    without_verdict : components of unknown size, due to faulty hints of their own or of a related
         component.
-    undivided : components whose framework divides nothing by their degrees.
+    without_division : components whose framework divides nothing by their degrees.
     """
     by_name = {component.name: component for component in components}
     wrong = []
     for relation in list(relations):
         key = f"relation `{relation.kind}`" if any(relation is extra for extra in further) else f"`{KEYS[relation.kind]}`"
-        faults = list(_relation(relation, by_name, choices, cluster, key, unjudged))
+        faults = list(_relation(relation, by_name, choices, cluster, key, without_verdict))
         findings += faults
         if any(fault.severity is Severity.ERROR for fault in faults):
             relations.remove(relation)
             wrong.append(relation)
-    sizes = _sized_components(components, relations, unjudged)
+    sizes = _sized_components(components, relations, without_verdict)
     for component in components:
-        sized = component.name in sizes or any(r.kind in TOGETHER and component.name == r.components[0] for r in wrong)
-        degrees = (UNDIVIDED,) if component.name in undivided else choices.get(component.name, (component.parallel,))
-        findings += _component(component, degrees, sized, cluster)
+        has_size = component.name in sizes or any(r.kind in TOGETHER and component.name == r.components[0] for r in wrong)
+        degrees = (UNDIVIDED,) if component.name in without_division else choices.get(component.name, (component.parallel,))
+        findings += _component(component, degrees, has_size, cluster)
         yield component
 
 
-def _sized_components(components: Sequence[Component], relations: Sequence[Relation], unjudged: Collection[str]) -> set[str]:
-    """Return the components of known size: their own, shared, chosen by time, or `unjudged`."""
-    stated = {"amount", "placement"}
-    sized = {component.name for component in components if component.runs is not None or component.timed or stated & component.spans.keys()}
-    sized |= set(unjudged)
+def _sized_components(components: Sequence[Component], relations: Sequence[Relation], without_verdict: Collection[str]) -> set[str]:
+    """Return the components of known size: their own, shared, chosen by time, or `without_verdict`."""
+    size_keys = {"amount", "placement"}
+    with_size = {
+        component.name for component in components if component.runs is not None or component.timed or size_keys & component.spans.keys()
+    }
+    with_size |= set(without_verdict)
     growing = True
     while growing:
-        reached = {name for r in relations if r.kind in TOGETHER and sized & set(r.components) for name in r.components}
-        growing = not reached <= sized
-        sized |= reached
-    return sized
+        neighbours = {name for r in relations if r.kind in TOGETHER and with_size & set(r.components) for name in r.components}
+        growing = not neighbours <= with_size
+        with_size |= neighbours
+    return with_size
 
 
 def _meaningless_hints(component: Component, choices: tuple[Parallel, ...]) -> Iterator[Finding]:
@@ -151,15 +155,17 @@ def _meaningless_hints(component: Component, choices: tuple[Parallel, ...]) -> I
 
 def _relation(
     relation: Relation, by_name: Mapping[str, Component], choices: Mapping[str, tuple[Parallel, ...]], cluster: Cluster, key: str,
-    unjudged: Collection[str] = (),
+    without_verdict: Collection[str] = (),
 ) -> Iterator[Finding]:  # fmt: skip
     """Yield faults of a relation: first in the names, then in the placement."""
-    name, names = relation.components[0], [*dict.fromkeys((*by_name, *sorted(unjudged)))]
+    name, names = relation.components[0], [*dict.fromkeys((*by_name, *sorted(without_verdict)))]
     for target in relation.components:
         if target not in by_name:
             close = nearest(target, names)
             edit = Edit(relation.span, in_flow_map(close)) if close and relation.span else None
-            advice = f"write `{close}`" if close else "name one of " + ", ".join(f"`{known}`" for known in names if known != name)
+            advice = (
+                f"write `{close}`" if close else "name one of " + ", ".join(f"`{candidate}`" for candidate in names if candidate != name)
+            )
             message = f"`{name}` names `{target}` in {key}, which is no component"
             yield error("PW121", name, message, relation.span, label="not a component", help=advice, edit=edit)
             return
@@ -167,8 +173,10 @@ def _relation(
         yield error("PW121", name, f"`{name}` names itself in {key}", relation.span, help="name another component")
     elif relation.kind in BETWEEN_DOMAINS:
         if not has_level(cluster, relation.level):
-            so, severity = ("cannot be apart", Severity.ERROR) if relation.kind == APART else ("are near by themselves", Severity.WARNING)
-            yield _unnamed_level(name, relation.level, f"`{name}` and `{relation.components[1]}` {so}", relation.span, severity)
+            consequence, severity = (
+                ("cannot be apart", Severity.ERROR) if relation.kind == APART else ("are near by themselves", Severity.WARNING)
+            )
+            yield _unnamed_level(name, relation.level, f"`{name}` and `{relation.components[1]}` {consequence}", relation.span, severity)
     elif relation.kind != NOT_FEWER:
         components = [by_name[component] for component in relation.components]
         yield from _comparability_faults(relation, components, key, cluster)
@@ -188,13 +196,13 @@ def _comparability_faults(relation: Relation, components: Sequence[Component], k
         second = components[strange] if strange else components[1]
         message = f"`{first.name}` is placed on {kinds[0]}s and `{second.name}` on {cluster.kind(second.node_groups)}s: they cannot be compared by accelerator"
         yield error("PW121", first.name, message, relation.span, help=f"drop {key}, or name a node group with accelerators")
-    ranged = [component for component in components if component.contiguous]
-    if relation.kind in TOGETHER and len({component.node_groups for component in ranged}) > 1:
+    contiguous = [component for component in components if component.contiguous]
+    if relation.kind in TOGETHER and len({component.node_groups for component in contiguous}) > 1:
         message = f"`{first.name}` and `{components[1].name}` are both contiguous, in the numberings of different node groups"
         yield error("PW121", first.name, message, relation.span, help="give both the same `node_group`")
 
 
-def _component(component: Component, choices: tuple[Parallel, ...], sized: bool, cluster: Cluster) -> Iterator[Finding]:
+def _component(component: Component, choices: tuple[Parallel, ...], has_size: bool, cluster: Cluster) -> Iterator[Finding]:
     name = component.name
     if component.stride > 1 and not component.contiguous:
         message = f"`{name}` has stride {component.stride} but is not contiguous"
@@ -206,7 +214,7 @@ def _component(component: Component, choices: tuple[Parallel, ...], sized: bool,
         return
     if component.runs is not None or "placement" in component.spans:
         return  # the rules judge what was placed
-    if not sized:
+    if not has_size:
         message = f"the size of `{name}` is unknown"
         yield error("PW101", name, message, component.span("name"), label="no amount", help="add `accelerators:` or `processes:`")
     for parallel in choices:
@@ -252,8 +260,8 @@ def explain_unlikely(component: Component, choices: Sequence[Parallel]) -> tuple
         message = f"`{component.name}` divides nothing among {with_noun(estimate.shards, 'rank')} with `sharding: {estimate.sharding}`"
         return message, "shards", "leave it out, or write a `sharding` that divides"
     # solver/rules/amounts/divisibility.py checks given ranks.
-    divided = estimate.divided_among if component.runs is None else 0
-    if divided and not any(_has_whole_groups(component, divided, parallel) for parallel in choices):
+    divisor = estimate.divided_among if component.runs is None else 0
+    if divisor and not any(_has_whole_groups(component, divisor, parallel) for parallel in choices):
         shards, ranks = estimate.shards, component.least // (choices[0].tp * choices[0].pp)
         if component.least == component.most and len(choices) == 1:
             return not_whole(component.name, ranks, shards), "shards", fitting(ranks, shards)

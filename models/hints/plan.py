@@ -45,7 +45,7 @@ KEY = "workflow"
 LEAVE = f"leave `{KEY}` out"
 _BETWEEN = r"\s*(?:[-=]*>|→|[,;|]|\s)\s*"
 """Separators that people write between the names of a chain."""
-_Chains = list_of(Word, most=256, unpack=as_items, schema=or_list({"type": "string"}, maxItems=256))
+_Chains = list_of(Word, maximum=256, unpack=as_items, schema=or_list({"type": "string"}, maxItems=256))
 _OTHER_WORDS = {
     **dict.fromkeys(("async", "asynchronous", "off_policy"), "write `cost_model: steady` where nothing waits for anything"),
     **dict.fromkeys(("sync", "synchronous", "on_policy"), "write `cost_model: stages` where phases come one after the other"),
@@ -82,16 +82,16 @@ def waits_in_circles(waits: Sequence[Wait], section: str) -> Iterator[Finding]:
         following.setdefault(later, [])
     circle = circles(following)
     names: dict[int, dict[str, None]] = {}
-    inside: list[tuple[Wait, int]] = []
+    waits_of_circles: list[tuple[Wait, int]] = []
     for wait in waits:
         number = next((circle[earlier] for earlier, later in wait.pairs() if circle[earlier] == circle[later]), None)
         if number is not None:
             names.setdefault(number, {}).update({wait.after.earlier: None, wait.after.later: None})
-            inside.append((wait, number))
-    for wait, number in inside:
+            waits_of_circles.append((wait, number))
+    for wait, number in waits_of_circles:
         if wait.after.whole:
-            quoted = [f"`{name}`" for name in names[number]]
-            between = f"{', '.join(quoted[:-1])} and {quoted[-1]}" if len(quoted) > 1 else f"the phases of {quoted[0]}"
+            members = [f"`{name}`" for name in names[number]]
+            between = f"{', '.join(members[:-1])} and {members[-1]}" if len(members) > 1 else f"the phases of {members[0]}"
             message = f"`{wait.after.later}` waits for all of `{wait.after.earlier}` inside a circle of `{section}`"
             help_ = f"write `{ARROW}`: a batch goes through a circle in the written order; or drop the arrow that leads back"
             notes = (f"{between} wait for each other",)
@@ -110,16 +110,16 @@ def read_workflow(
     findings: list[Finding], most: int = UNBOUNDED,
 ) -> Iterator[After]:  # fmt: skip
     """Yield the dependencies in the chains of a plan, and find unknown names."""
-    written, waits = find(plan, KEY), list[Wait]()
-    if written is not None and len(chains) > 1 and all(len(chain.split()) == 1 and ARROW[-1] not in chain for chain in chains):
-        listed, chained = ", ".join(f"`{chain}`" for chain in chains), f" {ARROW} ".join(chains)
-        message = f"`{section}` lists {listed}, and says of none what works on what it makes"
-        findings.append(error("PW105", "", message, written.span, help=f"write `{chained}`, or {LEAVE}"))
+    workflow, waits = find(plan, KEY), list[Wait]()
+    if workflow is not None and len(chains) > 1 and all(len(chain.split()) == 1 and ARROW[-1] not in chain for chain in chains):
+        names_text, example_chain = ", ".join(f"`{chain}`" for chain in chains), f" {ARROW} ".join(chains)
+        message = f"`{section}` lists {names_text}, and says of none what works on what it makes"
+        findings.append(error("PW105", "", message, workflow.span, help=f"write `{example_chain}`, or {LEAVE}"))
         return
     for position, chain in enumerate(chains):
-        if written is None:
+        if workflow is None:
             continue  # chains exist only if they were written
-        place = written.items[position] if isinstance(written, ListNode) else written
+        place = workflow.items[position] if isinstance(workflow, ListNode) else workflow
         parts = list(_parts(chain, place))
         names, arrows = parts[::2], parts[1::2]
         if len(parts) < 3 or len(parts) % 2 == 0 or any(part.text not in (ARROW, WHOLE) for part in arrows):
@@ -149,27 +149,27 @@ def read_workflow(
 def _parts(chain: str, place: Value) -> Iterator[_PlanKey]:
     """Yield the names and arrows of a chain, with places if the text is plain."""
     length = place.span.length - len(chain)
-    alike = isinstance(place, Scalar) and place.origin is None and place.text == chain and length in (0, 2) and "\n" not in chain
+    is_plain = isinstance(place, Scalar) and place.origin is None and place.text == chain and length in (0, 2) and "\n" not in chain
     for match in re.finditer(rf"{ARROW}|{WHOLE}|(?:(?!{ARROW}|{WHOLE})\S)+", chain):
         shift = length // 2
-        yield _PlanKey(match.group(), place.span.part(shift + match.start(), shift + match.end()) if alike else place.span)
+        yield _PlanKey(match.group(), place.span.part(shift + match.start(), shift + match.end()) if is_plain else place.span)
 
 
 def _untimed_names(
     names: list[_PlanKey], components: Mapping[str, Component], faulty: Collection[str], section: str, most: int
 ) -> Iterator[Finding]:
     """Yield a finding per name without times in a chain."""
-    timed = [task for name, candidate in components.items() if candidate.timed for task in (name, *_phases(candidate))]
-    known = list(dict.fromkeys((*timed, *sorted(faulty))))
+    tasks = [task for name, candidate in components.items() if candidate.timed for task in (name, *_phases(candidate))]
+    candidates = list(dict.fromkeys((*tasks, *sorted(faulty))))
     for text, span in {part.text: part.span for part in reversed(names)}.items():
         name, _, phase = text.partition(".")
         if _tasks(text, components) or {text, name} & set(faulty):
             continue
         component = components.get(text) or components.get(name)
         if component is None:
-            fault = unknown(section, text, known, span)
+            fault = unknown(section, text, candidates, span)
             # Without a place of its own, the edit would replace the whole chain.
-            close = nearest(text, known) if span.length == len(text) else None
+            close = nearest(text, candidates) if span.length == len(text) else None
             yield replace(fault, edit=Edit(span, close) if close else None)
         elif component.timed is None:
             message = f"`{section}` names `{text}`, but the seconds of `{component.name}` are unknown"
@@ -196,8 +196,8 @@ def _phases(component: Component) -> tuple[str, ...]:
 
 def _check_once(phases: tuple[str, ...]) -> tuple[str, ...]:
     """Return the phases; raise Advised if a phase occurs twice."""
-    if repeated := next((phase for phase in phases if phases.count(phase) > 1), None):
-        raise Advised(f"`{repeated}` appears twice", "write each phase once")
+    if duplicate := next((phase for phase in phases if phases.count(phase) > 1), None):
+        raise Advised(f"`{duplicate}` appears twice", "write each phase once")
     return phases
 
 
@@ -280,16 +280,16 @@ class PlanForm(Form):
 
 
 def with_estimated_times(
-    components: Sequence[Component], choices: Mapping[str, Sequence[Parallel]], cluster: Cluster, written: Value | None, findings: list[Finding]
+    components: Sequence[Component], choices: Mapping[str, Sequence[Parallel]], cluster: Cluster, plan: Value | None, findings: list[Finding]
 ) -> tuple[Component, ...]:  # fmt: skip
     """Return the components; without `seconds`, with times estimated from the plan's `batch`."""
-    batch = written.get("batch") if isinstance(written, MapNode) else None
+    batch = plan.get("batch") if isinstance(plan, MapNode) else None
     if batch is None:
         return tuple(components)
-    calibrated = written.get("calibrate") if isinstance(written, MapNode) else None
+    calibration = plan.get("calibrate") if isinstance(plan, MapNode) else None
     try:
         form = fill(BatchForm, batch, "", "`plan.batch`")
-        factors = fill(CalibrateForm, calibrated, "", "`plan.calibrate`") if calibrated is not None else CalibrateForm()
+        factors = fill(CalibrateForm, calibration, "", "`plan.calibrate`") if calibration is not None else CalibrateForm()
     except UnusableInput:
         return tuple(components)  # `read_plan` reports it
     from ..performance.component_times import estimated_times, shape_for, unknown_speed  # loaded for estimates alone
@@ -302,8 +302,8 @@ def with_estimated_times(
     for component in components:
         if component.estimate and not component.timed and role_of(component) and not shape_for(component):
             findings.append(_unknown_shape(component))
-    known = {phase: factor for phase in PHASES if (factor := getattr(factors, phase)) is not None}
-    times = estimated_times(components, choices, cluster, work, known)
+    factor_of_phase = {phase: factor for phase in PHASES if (factor := getattr(factors, phase)) is not None}
+    times = estimated_times(components, choices, cluster, work, factor_of_phase)
     return tuple(replace(component, timed=times.get(component.name, component.timed)) for component in components)
 
 
@@ -317,13 +317,13 @@ def _unknown_shape(component: Component) -> Finding:
         f"the model `{model}` is not known" if model else "its model is not named"
     )
     numbers = "`layers`, `hidden`, `heads`, `kv_heads`, `head_size`, `intermediate` and `vocabulary` of its `config.json`"
-    known = f"`{near}`, if that is meant, or " if near else "a `model` that is known, or "
-    help_ = f"write {known}" + f"{numbers}, or its `seconds`"
+    suggestion = f"`{near}`, if that is meant, or " if near else "a `model` that is known, or "
+    help_ = f"write {suggestion}" + f"{numbers}, or its `seconds`"
     return error("PW121", component.name, message, component.span("estimate"), label="not known", help=help_)
 
 
 def read_plan(
-    written: Value | None, components: Collection[Component], findings: list[Finding], key: str = "plan", faulty: Collection[str] = (),
+    plan: Value | None, components: Collection[Component], findings: list[Finding], key: str = "plan", faulty: Collection[str] = (),
     cluster: Cluster | None = None,
 ) -> Workload | None:  # fmt: skip
     """Return the workload of the key, with defaults; None if no component has times.
@@ -333,33 +333,33 @@ def read_plan(
     faulty : components with faulty hints; statements about them cannot be judged.
     cluster : judges statements about topology levels, if given.
     """
-    form, timed = PlanForm(), {component.name: component.timed for component in components if component.timed}
+    form, times = PlanForm(), {component.name: component.timed for component in components if component.timed}
     most, readable = cluster.total() if cluster is not None and cluster.counted else UNBOUNDED, True
-    if written is not None:
-        if fault := find_unresolved(written, f"`{key}` needs"):
+    if plan is not None:
+        if fault := find_unresolved(plan, f"`{key}` needs"):
             findings.append(fault)
             return None
         try:
-            form = fill(PlanForm, written, "", f"`{key}`")
+            form = fill(PlanForm, plan, "", f"`{key}`")
         except UnusableInput as problem:
             findings += problem.findings
-            entry = written.entry("workflow") if isinstance(written, MapNode) else None
+            entry = plan.entry("workflow") if isinstance(plan, MapNode) else None
             with suppress(UnusableInput):  # reported already
-                form = fill(PlanForm, MapNode((entry,), written.span), "", "") if entry else form
+                form = fill(PlanForm, MapNode((entry,), plan.span), "", "") if entry else form
             readable = False
-        if not timed and not any(finding.severity is Severity.ERROR for finding in findings):
+        if not times and not any(finding.severity is Severity.ERROR for finding in findings):
             message = f"`{key}` chooses by time, and no component says its `seconds`"
             advice = f"write `seconds: {example(1, most)}` of each component that is planned"
-            findings.append(error("PW121", "", message, written.span, help=advice))
-    if not timed and not faulty:
+            findings.append(error("PW121", "", message, plan.span, help=advice))
+    if not times and not faulty:
         return None
     faults = len(findings)
     by_name = {component.name: component for component in components}
-    after = tuple(read_workflow(form.workflow, by_name, faulty, written, f"{key}.workflow", findings, most))
-    if not readable or not timed:
+    after = tuple(read_workflow(form.workflow, by_name, faulty, plan, f"{key}.workflow", findings, most))
+    if not readable or not times:
         return None
-    spans = dict(_spans(written))
-    span = written.span if written is not None else None
+    spans = dict(_spans(plan))
+    span = plan.span if plan is not None else None
     if form.cost_model == STAGES:
         findings += _phases_without_stage(by_name, form.phases, spans.get("phases"), key)
     if NESTED in form.scope and "nested" in spans and not form.nested:
@@ -377,18 +377,18 @@ def read_plan(
     )  # fmt: skip
 
 
-def _spans(written: Value | None, before: str = "") -> Iterator[tuple[str, Span]]:
+def _spans(value: Value | None, before: str = "") -> Iterator[tuple[str, Span]]:
     """Yield (key of the plan, like ``budget.seconds``; place of the value)."""
-    for entry in written if isinstance(written, MapNode) else ():
+    for entry in value if isinstance(value, MapNode) else ():
         yield before + entry.key.text, entry.value.span
         yield from _spans(entry.value, f"{before}{entry.key.text}.")
 
 
 def _ignored_keys(form: PlanForm, spans: Mapping[str, Span], key: str) -> Iterator[Finding]:
     """Yield a note per key that no cost model of the dialect uses."""
-    judged = [form.cost_model] if "cost_model" in form.written_keys or key == "plan" else [STREAM, STEADY]
+    cost_models = [form.cost_model] if "cost_model" in form.written_keys or key == "plan" else [STREAM, STEADY]
     for name in ("workflow", "batches", "phases"):
-        if name in spans and not any(name in LOOKED_AT[model] for model in judged):
+        if name in spans and not any(name in LOOKED_AT[model] for model in cost_models):
             users = ", ".join(f"`{model}`" for model in MODELS if name in LOOKED_AT[model])
             message = f"`{key}.{name}` changes nothing: the cost model `{form.cost_model}` does not look at it"
             yield Finding("PW121", Severity.NOTE, "", message, spans[name], help=f"drop it, or write a `cost_model` that does: {users}")
@@ -416,8 +416,8 @@ def _phases_without_stage(components: Mapping[str, Component], phases: Collectio
             if phase not in phases:
                 subject = f"the phase `{phase}`" if phase else "no phase"
                 message = f"a time of `{name}` names {subject}, and the stages are {', '.join(f'`{stage}`' for stage in phases)}"
-                own = next((row.span for row in times.measured if row.phase == phase), None) if times else None
-                where = (component.spans.get(row) for row in ("phases" if phase else "timed", "timed", "name"))
-                place = own or (span if phase else None) or next(filter(None, where), span)
+                row_span = next((row.span for row in times.measured if row.phase == phase), None) if times else None
+                component_spans = (component.spans.get(row) for row in ("phases" if phase else "timed", "timed", "name"))
+                place = row_span or (span if phase else None) or next(filter(None, component_spans), span)
                 help_text = f"add `{phase}` to `{key}.phases`, or call it as one of these" if phase else "write `phase:` of the component"
                 yield error("PW121", name, message, place, help=help_text)

@@ -20,16 +20,16 @@ AnyForm = TypeVar("AnyForm", bound=Form)
 
 
 def entries(
-    form: type[AnyForm], written: Value | None, section: str, example: str, findings: list[Finding]
+    form: type[AnyForm], items: Value | None, section: str, example: str, findings: list[Finding]
 ) -> Iterator[tuple[AnyForm, Value]]:
     """Yield the well-formed entries of a section with their text."""
-    if written is None:
+    if items is None:
         return
-    if not isinstance(written, ListNode):
-        message = f"`{section}` is {kind_of(written)}, not a list"
-        findings.append(error("PW105", "", message, written.span, label=kind_of(written), help=f"write `{section}: [{example}]`"))
+    if not isinstance(items, ListNode):
+        message = f"`{section}` is {kind_of(items)}, not a list"
+        findings.append(error("PW105", "", message, items.span, label=kind_of(items), help=f"write `{section}: [{example}]`"))
         return
-    for position, item in enumerate(written.items):
+    for position, item in enumerate(items.items):
         if fault := find_unresolved(item, f"`{section}.{position}` needs"):
             findings.append(fault)
             continue
@@ -56,7 +56,7 @@ def unknown(section: str, name: str, names: Collection[str], span: Span) -> Find
     """Return the fault of an entry that names an unknown component."""
     close = nearest(name, names)
     edit = Edit(span, in_flow_map(close)) if close else None
-    advice = f"write `{close}`" if close else "name one of " + ", ".join(f"`{known}`" for known in names)
+    advice = f"write `{close}`" if close else "name one of " + ", ".join(f"`{candidate}`" for candidate in names)
     message = f"`{section}` names `{name[:60]}`, which is no component"
     return error("PW121", name, message, span, label="not a component", help=advice, edit=edit)
 
@@ -88,14 +88,14 @@ class ObjectiveForm(Form):
 Objective = word_or_map(_Order, ObjectiveForm)
 
 
-def read_preference(written: Value | None, findings: list[Finding], key: str = "objective") -> Preference:
+def read_preference(value: Value | None, findings: list[Finding], key: str = "objective") -> Preference:
     """Return the preference of the key; the default if missing or, with findings, faulty."""
-    if written is None:
+    if value is None:
         return Preference()
-    if fault := find_unresolved(written, f"`{key}` needs"):
+    if fault := find_unresolved(value, f"`{key}` needs"):
         findings.append(fault)
         return Preference()
-    preference = MapNode((Entry(Scalar("order", "", written.span), written),), written.span) if isinstance(written, Scalar) else written
+    preference = MapNode((Entry(Scalar("order", "", value.span), value),), value.span) if isinstance(value, Scalar) else value
     try:
         form = fill(ObjectiveForm, preference, "", f"`{key}`")
     except UnusableInput as problem:
@@ -105,7 +105,7 @@ def read_preference(written: Value | None, findings: list[Finding], key: str = "
     order = form.order or (WEIGHTED if weights else LEXICOGRAPHIC)
     if weights and order != WEIGHTED:
         message, help_text = f"weights count in one sum, but the order is `{order}`", "write `order: weighted`, or drop them"
-        findings.append(error("PW121", "", message, span_in(written, "weights"), label="not used", help=help_text))
+        findings.append(error("PW121", "", message, span_in(value, "weights"), label="not used", help=help_text))
     return Preference(order, weights)
 
 
@@ -143,11 +143,9 @@ class LinkForm(Form):
     ratio = key(Count, default=1, description="how many accelerators of the target one of the source serves, such as `1`")
 
 
-def read_relations(
-    written: Value | None, names: Collection[str], findings: list[Finding], section: str = "relations"
-) -> Iterator[Relation]:
+def read_relations(value: Value | None, names: Collection[str], findings: list[Finding], section: str = "relations") -> Iterator[Relation]:
     """Yield the relations of the section; `names` are the components of the file."""
-    for form, item in entries(RelationForm, written, section, "{kind: disjoint, components: [actor, rollout]}", findings):
+    for form, item in entries(RelationForm, value, section, "{kind: disjoint, components: [actor, rollout]}", findings):
         spans = [span_in(item, f"components.{position}") for position in range(len(form.components))]
         strange = [position for position, name in enumerate(form.components) if name not in names]
         findings += [unknown(section, form.components[position], names, spans[position]) for position in strange]
@@ -162,10 +160,10 @@ def read_relations(
             yield Relation(form.kind, form.components, item.span, form.reason, level=level)
 
 
-def read_links(written: Value | None, names: Collection[str], findings: list[Finding], section: str = "links") -> Iterator[Link]:
+def read_links(value: Value | None, names: Collection[str], findings: list[Finding], section: str = "links") -> Iterator[Link]:
     """Yield the links of the section; `names` are the components of the file."""
     seen: set[tuple[str, str]] = set()
-    for form, item in entries(LinkForm, written, section, "{from: actor, to: rollout, weights: 16GiB}", findings):
+    for form, item in entries(LinkForm, value, section, "{from: actor, to: rollout, weights: 16GiB}", findings):
         strange = [(name, key) for name, key in ((form.source, "from"), (form.target, "to")) if name not in names]
         findings += [unknown(section, name, names, span_in(item, key)) for name, key in strange]
         if strange:

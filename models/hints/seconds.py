@@ -119,12 +119,12 @@ def _map_rows(value: dict[object, object]) -> list[dict[str, object]]:
     return _read_all(value, "phase", _phase_rows, ())
 
 
-def _read_all(value: dict[object, object], named: str, rows_below: RowsOf, place: tuple[str, ...]) -> list[dict[str, object]]:
-    """Return the rows of all entries, with their key as `named`. Raises Faults of all entries."""
+def _read_all(value: dict[object, object], key_name: str, rows_below: RowsOf, place: tuple[str, ...]) -> list[dict[str, object]]:
+    """Return the rows of all entries, with their key as `key_name`. Raises Faults of all entries."""
     rows, faults = list[dict[str, object]](), list[FormFault]()
     for entry, inner in value.items():
         try:
-            rows += [{**row, named: str(entry)} for row in rows_below(inner, (*place, str(entry)))]
+            rows += [{**row, key_name: str(entry)} for row in rows_below(inner, (*place, str(entry)))]
         except Faults as problem:
             faults += problem.faults
     if faults:
@@ -145,12 +145,12 @@ def _model_rows(value: object, place: tuple[str, ...]) -> list[dict[str, object]
     return _read_counts(value, place, "counts of accelerators, such as `8`")
 
 
-def _read_counts(value: object, place: tuple[str, ...], expected: str) -> list[dict[str, object]]:
-    """Return the rows of seconds, or of a map from counts; `expected` describes its keys."""
+def _read_counts(value: object, place: tuple[str, ...], key_form: str) -> list[dict[str, object]]:
+    """Return the rows of seconds, or of a map from counts; `key_form` describes its keys."""
     counts = value.items() if isinstance(value, dict) else ()
     strange = next((str(count) for count, below in counts if not _is_count(str(count), below)), None)
     if strange is not None:
-        raise _key_fault(f"keys are {expected}", (*place, strange))
+        raise _key_fault(f"keys are {key_form}", (*place, strange))
     return _count_rows(value, place) if isinstance(value, dict) else _read_alone(value, place)
 
 
@@ -211,9 +211,9 @@ class MeasuredForm(Form):
 
     def build_measured(self, amount: int) -> Measured:
         """Return the measurement; `amount` is the component's number of accelerators."""
-        named = {name: degree for name in DEGREES if (degree := getattr(self, name))}
-        parallel = Parallel(**named) if named else None
-        model, names = self.accelerator or "", tuple(named) or DEGREES
+        degrees = {name: degree for name in DEGREES if (degree := getattr(self, name))}
+        parallel = Parallel(**degrees) if degrees else None
+        model, names = self.accelerator or "", tuple(degrees) or DEGREES
         return Measured(self.accelerators or amount, self.seconds, self.phase, parallel, model, named=names)
 
 

@@ -25,8 +25,8 @@ def stages_of(plan: Value | None) -> tuple[str, ...]:
     model, phases = (plan.get(key) for key in ("cost_model", "phases")) if isinstance(plan, MapNode) else (None, None)
     if not isinstance(model, Scalar) or model.text != STAGES:
         return ()
-    written = phases.items if isinstance(phases, ListNode) else (phases,)
-    return tuple(phase.text for phase in written if isinstance(phase, Scalar)) if phases is not None else PHASES
+    items = phases.items if isinstance(phases, ListNode) else (phases,)
+    return tuple(phase.text for phase in items if isinstance(phase, Scalar)) if phases is not None else PHASES
 
 
 def with_usual_phases(components: Iterable[Component], plan: Value | None) -> tuple[tuple[Component, ...], tuple[str, ...]]:
@@ -35,22 +35,22 @@ def with_usual_phases(components: Iterable[Component], plan: Value | None) -> tu
     Unchanged are components with other phases in their hints, with an unknown role, or with a phase
     outside of the plan; also all components if the plan has a phase without a name.
     """
-    stages, renamed, assumed = stages_of(plan), list[Component](), list[str]()
+    stages, with_phases, notes = stages_of(plan), list[Component](), list[str]()
     for component in components:
         phase = usual_phase(component) if stages and "" not in stages and component.timed and "" in component.timed.phases else ""
         if component.timed and phase and phase in stages and (not component.phases or phase in component.phases):
             rows = tuple(row if row.phase else replace(row, phase=phase) for row in component.timed.measured)
             component = replace(component, timed=replace(component.timed, measured=rows))
-            assumed.append(f"{component.name} in {phase}")
-        renamed.append(component)
-    note = f"phases by what components do, where their hints name none: {', '.join(assumed)}"
-    return tuple(renamed), (note,) if assumed else ()
+            notes.append(f"{component.name} in {phase}")
+        with_phases.append(component)
+    note = f"phases by what components do, where their hints name none: {', '.join(notes)}"
+    return tuple(with_phases), (note,) if notes else ()
 
 
 def misspelt_phases(hints: MapNode, faulty: Collection[str], cluster: Cluster) -> Iterator[Finding]:
     """Yield a warning per phase with a likely typing error; `faulty` components are skipped."""
-    named = [(entry.key.text, word) for entry in hints if entry.key.text not in faulty for word in _words(entry)]
-    words = [(name, word) for name, word in named if not is_model(word.text, cluster)]
+    words_by_name = [(entry.key.text, word) for entry in hints if entry.key.text not in faulty for word in _words(entry)]
+    words = [(name, word) for name, word in words_by_name if not is_model(word.text, cluster)]
     uses = Counter(text for text, _ in {(word.text, name) for name, word in words})
     for name, word in {(name, word.text): (name, word) for name, word in words}.values():
         candidates = dict.fromkeys((*PHASES, *models_of(cluster), *(text for text in uses if text != word.text)))
@@ -77,7 +77,7 @@ def _words(entry: Entry) -> Iterator[Scalar]:
 
 def models_of(cluster: Cluster) -> tuple[str, ...]:
     """Return the accelerator models of the cluster, in the order of the nodes."""
-    return tuple(dict.fromkeys(alike.node.accelerator_model for alike in cluster.alike if alike.node.accelerators))
+    return tuple(dict.fromkeys(stretch.node.accelerator_model for stretch in cluster.alike if stretch.node.accelerators))
 
 
 def is_model(word: str, cluster: Cluster) -> bool:
@@ -90,8 +90,8 @@ def read_models(form: ComponentForm, cluster: Cluster) -> ComponentForm:
     if form.seconds is None:
         return form
     models = {row.phase for row in form.seconds if row.phase not in form.phase and is_model(row.phase, cluster)}
-    named = (row.accelerator is None and row.phase in models for row in form.seconds)
-    rows = (row.change(phase="", accelerator=row.phase) if is_named else row for row, is_named in zip(form.seconds, named))
+    are_models = (row.accelerator is None and row.phase in models for row in form.seconds)
+    rows = (row.change(phase="", accelerator=row.phase) if is_named else row for row, is_named in zip(form.seconds, are_models))
     return form.change(seconds=tuple(rows))
 
 
@@ -114,8 +114,8 @@ def _find_model(seconds: Value | None, model: str) -> Span | None:
         keys = [*seconds, *(inner for entry in seconds if isinstance(entry.value, MapNode) for inner in entry.value)]
         return next((entry.key.span for entry in keys if entry.key.text == model), None)
     rows = seconds.items if isinstance(seconds, ListNode) else ()
-    named = (row.get("accelerator") for row in rows if isinstance(row, MapNode))
-    return next((value.span for value in named if isinstance(value, Scalar) and value.text == model), None)
+    model_values = (row.get("accelerator") for row in rows if isinstance(row, MapNode))
+    return next((value.span for value in model_values if isinstance(value, Scalar) and value.text == model), None)
 
 
 def missing_counts(name: str, seconds: Value, phases: Collection[str], cluster: Cluster, units: str, example: str) -> Iterator[Finding]:
@@ -159,18 +159,18 @@ def build_times(form: ComponentForm, count: int) -> TimedComponent | None:
     return TimedComponent(tuple(row.build_measured(count) for row in rows), form.scaling, form.samples or 0)
 
 
-def example(least: int = 1, most: int = UNBOUNDED, step: int = 1) -> str:
+def example(minimum: int = 1, most: int = UNBOUNDED, step: int = 1) -> str:
     """Return an example of a time like ``{8: 120}``, with an allowed count, 8 if possible."""
-    lowest = -(-max(least, 1) // step) * step
+    lowest = -(-max(minimum, 1) // step) * step
     return f"{{{max(min(8, most) // step * step, lowest)}: 120}}"
 
 
 def duplicate_time(times: TimedComponent) -> str:
     """Return the subject of two different times, like `8 accelerators with tp 2`; else ""."""
-    known: dict[tuple[object, ...], int] = {}
+    times_by_subject: dict[tuple[object, ...], int] = {}
     for row in times.measured:
         subject = (row.phase, row.accelerators, row.model, row.parallel, row.named)
-        if known.setdefault(subject, row.nanoseconds) != row.nanoseconds:
+        if times_by_subject.setdefault(subject, row.nanoseconds) != row.nanoseconds:
             phase, model = f"{row.phase} on " if row.phase else "", f" {row.model}" if row.model else ""
             return f"{phase}{row.accelerators}{model or ' accelerators'}{f' with {row.degrees}' if row.degrees else ''}"
     return ""

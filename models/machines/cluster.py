@@ -51,7 +51,7 @@ class Cluster:
 
     def default_kind(self, node_ranks: Sequence[int]) -> str:
         """Return the resource of nodes without configured hardware: accelerators if any."""
-        return ACCELERATOR if not self.counted or any(alike.node.accelerators for alike, _ in self.alike_among(node_ranks)) else NODE
+        return ACCELERATOR if not self.counted or any(stretch.node.accelerators for stretch, _ in self.alike_among(node_ranks)) else NODE
 
     def kind(self, labels: tuple[str, ...]) -> str:
         """Return the common resource of groups: the node if any group counts nodes."""
@@ -82,16 +82,16 @@ class Cluster:
         stretches = []
         for label in labels:
             group = self.groups[label]
-            for alike, ranks in self.alike_among(group.node_ranks):
-                count = alike.node.count(NODE if kind == NODE else group.kind)
+            for stretch, ranks in self.alike_among(group.node_ranks):
+                count = stretch.node.count(NODE if kind == NODE else group.kind)
                 if count:
                     stretches.append(Stretch(ranks.start, label, count, len(ranks)))
         return Numbering(kind, tuple(stretches))
 
-    def with_groups(self, declared: Iterable[NodeGroup]) -> Cluster:
+    def with_groups(self, groups: Iterable[NodeGroup]) -> Cluster:
         """Return the cluster with new declared groups."""
-        return replace(self, declared=tuple(declared))
+        return replace(self, declared=tuple(groups))
 
     def total(self, kind: str = ACCELERATOR) -> int:
         """Return the number of resources of a kind on all nodes."""
-        return sum(alike.node.count(kind) * alike.count for alike in self.alike)
+        return sum(stretch.node.count(kind) * stretch.count for stretch in self.alike)

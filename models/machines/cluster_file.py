@@ -193,9 +193,9 @@ def _nodes(form: NodeForm, first: int) -> Alike:
     spec = form.accelerators
     devices = accelerators(spec.count, spec.model, spec.memory, spec.ids, spec.numa, spec.speed.figures())
     hardware = tuple(Hardware(device.type, tuple((key, str(value)) for key, value in device.extra.items())) for device in form.hardware)
-    taken = sum(1 << index for index in set(form.accelerators.taken))
+    occupied_mask = sum(1 << index for index in set(form.accelerators.taken))
     topology = {level: name for level in TopologyForm.keys if (name := getattr(form.topology, level))}
-    node = Node(first, form.name or "", devices, hardware, form.cpus, form.memory, form.labels, topology, taken)
+    node = Node(first, form.name or "", devices, hardware, form.cpus, form.memory, form.labels, topology, occupied_mask)
     if form.name is None:
         return numbered_nodes(node, form.repeat)
     return Alike(node) if form.repeat == 1 else numbered_nodes(node, form.repeat, form.name, 0)
@@ -222,7 +222,7 @@ def _ranks(cluster: Cluster, text: str) -> Sequence[int]:
 
 def _kind(cluster: Cluster, members: Sequence[int]) -> str:
     """Return the only hardware type of nodes without accelerators; else the default."""
-    types = {device.type for alike, _ in cluster.alike_among(members) for device in alike.node.hardware}
+    types = {device.type for stretch, _ in cluster.alike_among(members) for device in stretch.node.hardware}
     default = cluster.default_kind(members)
     return types.pop() if default == NODE and len(types) == 1 else default
 
@@ -321,7 +321,7 @@ def cluster_to_short_data(cluster: Cluster) -> dict[str, object] | str:
     if text is not None and not cluster.declared:
         return text
     nodes = cluster.nodes if isinstance(cluster.nodes, Nodes) else Nodes(map(Alike, cluster.nodes))
-    data: dict[str, object] = {"nodes": text or [node for alike in nodes.alike for node in _short_nodes(alike)]}
+    data: dict[str, object] = {"nodes": text or [node for stretch in nodes.alike for node in _short_nodes(stretch)]}
     if cluster.declared:
         data["node_groups"] = [_group_to_data(cluster, group, False) for group in cluster.declared]
     return data
@@ -336,15 +336,15 @@ def _model(node: Node) -> str:
     return first.model if usual and usual.vendor == first.vendor else f"{first.vendor}:{first.model}"
 
 
-def _short_nodes(alike: Alike) -> Iterator[dict[str, object]]:
+def _short_nodes(stretch: Alike) -> Iterator[dict[str, object]]:
     """Yield equal nodes: grouped if names are a prefix with a number, else singly."""
-    node = alike.node
+    node = stretch.node
     rest = _node_to_data(node, False)
-    names = [alike.name(offset) for offset in range(alike.count)]
-    if names == [f"node-{node.rank + offset}" for offset in range(alike.count)]:
-        yield {**({"repeat": alike.count} if alike.count > 1 else {}), **rest}
-    elif alike.count > 1 and names == [f"{names[0][:-1]}{offset}" for offset in range(alike.count)]:
-        yield {"name": names[0][:-1], "repeat": alike.count, **rest}
+    names = [stretch.name(offset) for offset in range(stretch.count)]
+    if names == [f"node-{node.rank + offset}" for offset in range(stretch.count)]:
+        yield {**({"repeat": stretch.count} if stretch.count > 1 else {}), **rest}
+    elif stretch.count > 1 and names == [f"{names[0][:-1]}{offset}" for offset in range(stretch.count)]:
+        yield {"name": names[0][:-1], "repeat": stretch.count, **rest}
     else:
         yield from ({"name": name, **rest} for name in names)
 

@@ -89,8 +89,10 @@ def accelerators(
     """
     vendor, _, name = model.rpartition(":")
     vendor = vendor or vendor_of(name)
-    known = memory if memory is not None else memory_of(name)
-    return tuple(Accelerator(i, ids[i] if ids else str(i), name, known, vendor, i * numa // max(count, 1), speed) for i in range(count))
+    memory_each = memory if memory is not None else memory_of(name)
+    return tuple(
+        Accelerator(i, ids[i] if ids else str(i), name, memory_each, vendor, i * numa // max(count, 1), speed) for i in range(count)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,8 +213,8 @@ class Nodes(Sequence[Node]):
     alike: tuple[Alike, ...]
     """Stretches of alike nodes, in rank order."""
 
-    def __init__(self, alike: Iterable[Alike]) -> None:
-        self.alike = tuple(alike)
+    def __init__(self, stretches: Iterable[Alike]) -> None:
+        self.alike = tuple(stretches)
         self._starts = list(accumulate((stretch.count for stretch in self.alike), initial=0))
 
     def __len__(self) -> int:
@@ -263,11 +265,11 @@ class Nodes(Sequence[Node]):
     def replace(self, nodes: Iterable[Node]) -> Nodes:
         """Return the nodes with some replaced, by rank."""
         stretches: list[Alike] = []
-        done = self.alike[0].node.rank if self.alike else 0
+        next_rank = self.alike[0].node.rank if self.alike else 0
         for node in sorted(nodes, key=lambda node: node.rank):
-            stretches += [*self._cut(range(done, node.rank)).alike, Alike(node)]
-            done = node.rank + 1
-        return Nodes([*stretches, *self._cut(range(done, self.alike[-1].stop)).alike]) if self.alike else self
+            stretches += [*self._cut(range(next_rank, node.rank)).alike, Alike(node)]
+            next_rank = node.rank + 1
+        return Nodes([*stretches, *self._cut(range(next_rank, self.alike[-1].stop)).alike]) if self.alike else self
 
 
 def stretches_of(nodes: Sequence[Node]) -> tuple[Alike, ...]:
@@ -281,13 +283,13 @@ def stretches_of(nodes: Sequence[Node]) -> tuple[Alike, ...]:
     return tuple(stretches)
 
 
-def parts(alike: Sequence[Alike], ranks: range) -> Iterator[tuple[Alike, range]]:
+def parts(stretches: Sequence[Alike], ranks: range) -> Iterator[tuple[Alike, range]]:
     """Yield (stretch, overlap) for stretches in a range of ranks."""
-    position = max(bisect_right(alike, ranks.start, key=lambda stretch: stretch.node.rank) - 1, 0)
-    while position < len(alike) and alike[position].node.rank < ranks.stop:
-        part = range(max(ranks.start, alike[position].node.rank), min(ranks.stop, alike[position].stop))
+    position = max(bisect_right(stretches, ranks.start, key=lambda stretch: stretch.node.rank) - 1, 0)
+    while position < len(stretches) and stretches[position].node.rank < ranks.stop:
+        part = range(max(ranks.start, stretches[position].node.rank), min(ranks.stop, stretches[position].stop))
         if part:
-            yield alike[position], part
+            yield stretches[position], part
         position += 1
 
 

@@ -41,10 +41,10 @@ def looks_like_shorthand(text: str) -> bool:
 
 def correct_shorthand(text: str) -> str | None:
     """Return the shorthand that was probably meant, such as `1x8xH100` for `8xH100`; else None."""
-    joined = re.sub(r"\s*[*X\u00d7]\s*|\s+x\s*|\s*x\s+", "x", text.strip())
+    candidate_text = re.sub(r"\s*[*X\u00d7]\s*|\s+x\s*|\s*x\s+", "x", text.strip())
     return (
-        next((candidate for candidate in (joined, f"1x{joined}") if re.fullmatch(SHORTHAND_PATTERN, candidate)), None)
-        if "x" in joined
+        next((candidate for candidate in (candidate_text, f"1x{candidate_text}") if re.fullmatch(SHORTHAND_PATTERN, candidate)), None)
+        if "x" in candidate_text
         else None
     )
 
@@ -75,12 +75,12 @@ def read_shorthand(text: str) -> Cluster | AsDeclared:
 def parts_of(cluster: Cluster, model_of: Callable[[Node], str]) -> list[tuple[int, int, str]]:
     """Return (nodes, accelerators per node, model) of neighbouring nodes with equal accelerators."""
     parts: list[tuple[int, int, str]] = []
-    for alike in cluster.alike:
-        count, model = len(alike.node.accelerators), model_of(alike.node)
+    for stretch in cluster.alike:
+        count, model = len(stretch.node.accelerators), model_of(stretch.node)
         if parts and parts[-1][1:] == (count, model):
-            parts[-1] = (parts[-1][0] + alike.count, count, model)
+            parts[-1] = (parts[-1][0] + stretch.count, count, model)
         else:
-            parts.append((alike.count, count, model))
+            parts.append((stretch.count, count, model))
     return parts
 
 

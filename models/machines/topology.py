@@ -28,8 +28,8 @@ def path(node: Node) -> tuple[str, ...]:
 def domains(cluster: Cluster, level: str) -> tuple[str, ...]:
     """Return every domain of a level, in the order of the nodes."""
     if level == NODE_LEVEL:
-        return tuple(alike.name(offset) for alike in cluster.alike for offset in range(alike.count))
-    return tuple(dict.fromkeys(domain(alike.node, level) for alike in cluster.alike))
+        return tuple(stretch.name(offset) for stretch in cluster.alike for offset in range(stretch.count))
+    return tuple(dict.fromkeys(domain(stretch.node, level) for stretch in cluster.alike))
 
 
 def numa_masks(node: Node) -> tuple[int, ...]:

@@ -32,25 +32,25 @@ def states(work: Work) -> Iterator[MemoryTerm]:
     """Yield a term per training state; weights alone without training."""
     sharding, size = work.estimate.sharding, BITS[work.estimate.precision]
     source = FSDP_PAPER if sharding == FSDP else MEGATRON_PAGE if sharding in (MEGATRON, DISTRIBUTED) else ZERO_PAPER
-    trains, written = work.optimizer != NONE, work.estimate.written
-    is_divided = {"sharding", "optimizer"} <= {*written} or not trains
-    count, trained, in_32 = work.parameters, work.trained, _stores_32_bits(work)
+    trains, fields = work.optimizer != NONE, work.estimate.written
+    is_divided = {"sharding", "optimizer"} <= {*fields} or not trains
+    count, trainable, in_32 = work.parameters, work.trained, _stores_32_bits(work)
     if trains and in_32:  # trained weights are stored in 32 bits and cast for use
-        frozen = WeightShare(count.dense - trained.dense, count.experts - trained.experts)
+        frozen = WeightShare(count.dense - trainable.dense, count.experts - trainable.experts)
         if frozen.total:
-            yield _term(work, "frozen weights", frozen, size, "weights", source, is_divided and "precision" in written)
-        if trained.total:
-            yield _term(work, "weights", trained, 32, "weights", source, is_divided)
+            yield _term(work, "frozen weights", frozen, size, "weights", source, is_divided and "precision" in fields)
+        if trainable.total:
+            yield _term(work, "weights", trainable, 32, "weights", source, is_divided)
     else:
-        yield _term(work, "weights", count, size, "weights", source, is_divided and "precision" in written)
-    if not trains or not trained.total:
+        yield _term(work, "weights", count, size, "weights", source, is_divided and "precision" in fields)
+    if not trains or not trainable.total:
         return
-    yield _term(work, "gradients", trained, _gradient_bits(work), "gradients", source, is_divided)
+    yield _term(work, "gradients", trainable, _gradient_bits(work), "gradients", source, is_divided)
     state = 8 * OPTIMIZERS[work.optimizer]
     copy = 32 if size < 32 and not in_32 and work.optimizer != ADAM_16 else 0
     main = 32 if work.estimate.precision == "fp16" and sharding in (MEGATRON, DISTRIBUTED) else 0
     if bits := state + copy + main:
-        yield _term(work, "optimizer", trained, bits, "optimizer", source, is_divided and "optimizer" in written)
+        yield _term(work, "optimizer", trainable, bits, "optimizer", source, is_divided and "optimizer" in fields)
 
 
 def _stores_32_bits(work: Work) -> bool:
@@ -66,8 +66,8 @@ def _gradient_bits(work: Work) -> int:
 
 
 def _term(work: Work, name: str, count: WeightShare, bits: int, part: str, source: str, certain: bool) -> MemoryTerm:
-    divided = part in _DIVIDED[work.estimate.sharding]
-    ranks, few = (work.ranks, work.expert_ranks) if divided else (1, 1)
+    is_divided = part in _DIVIDED[work.estimate.sharding]
+    ranks, few = (work.ranks, work.expert_ranks) if is_divided else (1, 1)
     size = -(-(count.dense * few + count.experts * ranks) * bits // (8 * ranks * few))
     if count.experts and few != ranks:
         words = "({} parameters / {} ranks + {} of experts" + (" / {} ranks" if few > 1 else "") + ") x {} bytes"
@@ -76,8 +76,8 @@ def _term(work: Work, name: str, count: WeightShare, bits: int, part: str, sourc
         words, figures = "{} parameters x {} bytes" + (" / {} ranks" if ranks > 1 else ""), (count.total, _per_number(bits), ranks)
     # Programs free the gradients after a step (PyTorch: `zero_grad` sets them to None);
     # Megatron keeps its buffer.
-    stays = part != "gradients" or work.estimate.sharding in (MEGATRON, DISTRIBUTED)
-    return MemoryTerm(name, size, words, figures, source, stays, certain=certain)
+    is_kept = part != "gradients" or work.estimate.sharding in (MEGATRON, DISTRIBUTED)
+    return MemoryTerm(name, size, words, figures, source, is_kept, certain=certain)
 
 
 def _per_number(bits: int) -> int | float:
@@ -106,7 +106,7 @@ def estimate_memory(
 @lru_cache(maxsize=65_536)
 def _estimate(
     estimate: MemoryInput, card: ModelCard | None, parallel: Parallel, accelerators: int, capacity: int | None, optimizer: str, serves: bool,
-    written: tuple[str, ...],
+    fields: tuple[str, ...],
 ) -> Estimated | None:  # fmt: skip
     shape = _shape(estimate, card)
     if not shape.total:
@@ -121,7 +121,7 @@ def _estimate(
     return Estimated(
         tuple(worst),
         tuple(_missing(work)),
-        tuple(_list_assumptions(work, card, "recompute" in written)),
+        tuple(_list_assumptions(work, card, "recompute" in fields)),
         estimate.offload,
         low,
         high,
@@ -162,10 +162,10 @@ def _list_assumptions(work: Work, card: ModelCard | None, says_recompute: bool) 
     return sentences
 
 
-def with_estimates(job: Job, divided: bool) -> Job:
+def with_estimates(job: Job, states_divisions: bool) -> Job:
     """Return the job with a model for every component with an estimate.
 
-    A framework's own model has priority. `divided`: True if the divisions of the model by degrees
+    A framework's own model has priority. `states_divisions`: True if the divisions of the model by degrees
     are stated here; a framework states them itself.
     """
     uses = dict(job.models)
@@ -175,7 +175,9 @@ def with_estimates(job: Job, divided: bool) -> Job:
             continue
         use = uses.get(component.name)
         if use is None:
-            uses[component.name] = ModelUse(estimate.model, ESTIMATE, _splits(component) if divided else (), component.span(ESTIMATE))
+            uses[component.name] = ModelUse(
+                estimate.model, ESTIMATE, _splits(component) if states_divisions else (), component.span(ESTIMATE)
+            )
         elif estimate.model and (use.key == ESTIMATE or not use.path):
             uses[component.name] = replace(use, path=estimate.model)
     components = tuple(

@@ -54,7 +54,7 @@ def serving(work: Work, known_terms: Sequence[MemoryTerm]) -> Moment:
     docs/serving/data_parallel_deployment.md).
     """
     shape, estimate, parallel = work.shape, work.estimate, work.parallel
-    inside = list(known_terms)
+    terms = list(known_terms)
     if estimate.sequence and shape.cached and shape.layers:
         sequences, bits = -(-(estimate.sequences or 1) // parallel.dp), BITS[precision(work)]
         heads = shape.kv_heads or shape.heads
@@ -63,14 +63,14 @@ def serving(work: Work, known_terms: Sequence[MemoryTerm]) -> Moment:
         token_bytes = -(-shape.cached * bits // (8 * divisor))
         words = "{} sequence" + "s" * (sequences > 1) + " x {} tokens x {} layers x {} bytes"
         figures: tuple[int, ...] = (sequences, tokens // sequences, work.stage_layers, token_bytes)
-        inside.append(MemoryTerm("cache", tokens * work.stage_layers * token_bytes, words, figures, PAPER))
-        inside.append(_one_step(work, sequences, tokens))
+        terms.append(MemoryTerm("cache", tokens * work.stage_layers * token_bytes, words, figures, PAPER))
+        terms.append(_one_step(work, sequences, tokens))
     if estimate.utilization and work.capacity:
-        rest = work.capacity * MEBIBYTE * estimate.utilization // 100 - sum(term.size for term in inside)
+        rest = work.capacity * MEBIBYTE * estimate.utilization // 100 - sum(term.size for term in terms)
         if rest > 0:
             words, figures = "{} % of {} MiB, less what is needed", (estimate.utilization, work.capacity)
-            inside = [*(term.of(EXACT) for term in inside), MemoryTerm("more cache", rest, words, figures, ENGINE)]
-    return (*inside, MemoryTerm("graphs", _GRAPHS, "{} bytes of captured graphs", (_GRAPHS,), GRAPHS, spread=(0.2, 2.0), fixed=True))
+            terms = [*(term.of(EXACT) for term in terms), MemoryTerm("more cache", rest, words, figures, ENGINE)]
+    return (*terms, MemoryTerm("graphs", _GRAPHS, "{} bytes of captured graphs", (_GRAPHS,), GRAPHS, spread=(0.2, 2.0), fixed=True))
 
 
 def _one_step(work: Work, sequences: int, cached_tokens: int) -> MemoryTerm:
@@ -88,5 +88,5 @@ def _one_step(work: Work, sequences: int, cached_tokens: int) -> MemoryTerm:
 
 def precision(work: Work) -> str:
     """Return the precision of the cache: that of the weights if at least 16 bits."""
-    own = work.estimate.precision
-    return work.estimate.cache or (own if own in ("bf16", "fp16") else "bf16")
+    of_weights = work.estimate.precision
+    return work.estimate.cache or (of_weights if of_weights in ("bf16", "fp16") else "bf16")

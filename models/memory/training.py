@@ -41,8 +41,8 @@ def list_gathered(work: Work) -> Iterator[MemoryTerm]:
     if work.whole or work.ranks == 1 or not shape.layers:
         return
     outer = -(-(shape.embedding + (shape.head if work.parallel.pp == 1 else 0)) // work.parallel.tp)
-    divided = work.dense + (work.experts if work.expert_ranks > 1 else 0)  # the rest is whole anyway
-    layer = -(-max(0, divided - outer) // max(1, work.stage_layers))
+    sharded = work.dense + (work.experts if work.expert_ranks > 1 else 0)  # the rest is whole anyway
+    layer = -(-max(0, sharded - outer) // max(1, work.stage_layers))
     bits, likely = BITS[work.estimate.precision], 2 * layer + outer
     words, figures = "(2 layers x {} + {} of embedding and head) x {} bytes", (layer, outer, bits // 8 if bits % 8 == 0 else bits / 8)
     spread = (layer / likely, (5 * layer + outer) / likely) if likely else EXACT
@@ -58,21 +58,21 @@ def moments(work: Work, states: Sequence[MemoryTerm]) -> Iterator[Moment]:
     of the paper, of 1F1B). tp ranks divide activations, with sequence parallelism (section 4.2.2).
     """
     shape, tokens, stages = work.shape, work.tokens, work.parallel.pp
-    counted, whole = bool(tokens and shape.hidden and shape.layers), tuple(list_gathered(work))
+    has_activations, whole = bool(tokens and shape.hidden and shape.layers), tuple(list_gathered(work))
     if work.optimizer == NONE:
         layer = _kept_term(work, "activations", ACTIVATIONS_PAPER, "{} tokens x {} bytes of one layer", tokens, layer_bytes(work))
-        yield (*states, *whole, *([layer.of(_KERNELS), *_logits(work)] if counted else ()))
+        yield (*states, *whole, *([layer.of(_KERNELS), *_logits(work)] if has_activations else ()))
         return
     yield (*states, *_step(work))
-    if not counted:
+    if not has_activations:
         yield (*states, *whole)
         return
     yield (*_during_loss(work, states), *whole, *_list_kept(work, 1), *_logits(work))
     if stages > 1:
         yield (*states, *whole, *_list_kept(work, stages))
     if work.estimate.recompute == FULL:
-        again = _kept_term(work, "one layer again", ACTIVATIONS_PAPER, "{} tokens x {} bytes", tokens, layer_bytes(work))
-        yield (*states, *whole, *_list_kept(work, stages), again.of(_KERNELS))
+        recomputed_layer = _kept_term(work, "one layer again", ACTIVATIONS_PAPER, "{} tokens x {} bytes", tokens, layer_bytes(work))
+        yield (*states, *whole, *_list_kept(work, stages), recomputed_layer.of(_KERNELS))
 
 
 def _during_loss(work: Work, states: Sequence[MemoryTerm]) -> Iterator[MemoryTerm]:
@@ -86,11 +86,11 @@ def _during_loss(work: Work, states: Sequence[MemoryTerm]) -> Iterator[MemoryTer
 
 def _step(work: Work) -> Iterator[MemoryTerm]:
     """Yield the temporary copies of the optimizer's step; a fused optimizer has none."""
-    sharding, trained = work.estimate.sharding, work.trained
+    sharding, trainable = work.estimate.sharding, work.trained
     if sharding in _BY_MEGATRON or work.optimizer not in (ADAM, ADAM_16):
         return
     few, ranks = (work.expert_ranks, work.ranks) if sharding != NONE else (1, 1)
-    count = -(-trained.dense // ranks) + -(-trained.experts // few)
+    count = -(-trainable.dense // ranks) + -(-trainable.experts // few)
     size, source = BITS[work.estimate.precision] // 8 if work.optimizer == ADAM_16 else 4, FOREACH
     if sharding in (ZERO1, ZERO2, ZERO3):
         source = UNFUSED
@@ -152,15 +152,15 @@ def layer_bytes(work: Work) -> int:
     as Megatron's, keeps 2 x its width less.
     """
     shape, estimate = work.shape, work.estimate
-    wide, stored = shape.intermediate, 4 * shape.hidden + _attention(work)
+    wide, size = shape.intermediate, 4 * shape.hidden + _attention(work)
     if estimate.sharding in (FSDP, ZERO1, ZERO2, ZERO3):
-        stored += 4 * shape.hidden
+        size += 4 * shape.hidden
     if shape.experts:  # each token is copied to its active experts and back
         wide = shape.expert_intermediate * (shape.active_experts + shape.shared_experts)
-        stored += 2 * shape.hidden * shape.active_experts
-    stored += 4 * wide
+        size += 2 * shape.hidden * shape.active_experts
+    size += 4 * wide
     scores = 5 * shape.heads * estimate.sequence if estimate.attention_scores and estimate.recompute == NONE else 0
-    return _HALF * stored + scores
+    return _HALF * size + scores
 
 
 def _attention(work: Work) -> int:

@@ -41,8 +41,8 @@ class ModelShape(ModelCard):
     @cached_property
     def expert_parameters(self) -> int:
         """Parameters of all routed experts, at most the stated number."""
-        computed = GATED * self.experts * self.hidden * self.expert_intermediate * max(0, self.layers - self.dense_layers)
-        return min(computed, self.parameters) if self.parameters else computed
+        count = GATED * self.experts * self.hidden * self.expert_intermediate * max(0, self.layers - self.dense_layers)
+        return min(count, self.parameters) if self.parameters else count
 
     @cached_property
     def _in_layers(self) -> int:
@@ -50,9 +50,10 @@ class ModelShape(ModelCard):
         if not self._is_known:
             return 0
         attention = sum(rows * columns for rows, columns in self._attention)
-        shared = self.experts * self.hidden + GATED * self.hidden * self.expert_intermediate * self.shared_experts
+        without_experts = self.experts * self.hidden + GATED * self.hidden * self.expert_intermediate * self.shared_experts
         forward = (
-            self._layers_without_experts * GATED * self.hidden * self.intermediate + (self.layers - self._layers_without_experts) * shared
+            self._layers_without_experts * GATED * self.hidden * self.intermediate
+            + (self.layers - self._layers_without_experts) * without_experts
         )
         return self.layers * attention + forward + self.expert_parameters
 
@@ -89,14 +90,14 @@ class ModelShape(ModelCard):
         With a latent: into the latents, from each latent to its heads, and output (DeepSeek-V2,
         arXiv 2405.04434, section 2.1; its appendix C has the formulas).
         """
-        hidden, queries, kv = self.hidden, self.heads * self.head_size, (self.kv_heads or self.heads) * self.head_size
+        width, queries, kv = self.hidden, self.heads * self.head_size, (self.kv_heads or self.heads) * self.head_size
         if not self.latent:
-            return (hidden, queries), (hidden, kv), (hidden, kv), (queries, hidden)
+            return (width, queries), (width, kv), (width, kv), (queries, width)
         if not (self.rope and self.value_size):
             return ((0, 0),)
-        into = ((hidden, self.query_latent), (self.query_latent, queries)) if self.query_latent else ((hidden, queries),)
+        into = ((width, self.query_latent), (self.query_latent, queries)) if self.query_latent else ((width, queries),)
         values = self.heads * self.value_size
-        return *into, (hidden, self.latent), (self.latent - self.rope, queries - self.heads * self.rope + values), (values, hidden)
+        return *into, (width, self.latent), (self.latent - self.rope, queries - self.heads * self.rope + values), (values, width)
 
     @cached_property
     def counted(self) -> int:
@@ -121,15 +122,15 @@ class ModelShape(ModelCard):
 
 def shape_of(estimate: MemoryInput, card: ModelCard | None) -> ModelShape:
     """Return the shape of a component's model; the estimate overrides the card."""
-    known = card or ModelCard("")
-    numbers: dict[str, Any] = {name: getattr(estimate, name, 0) or getattr(known, name) for name in NUMBERS}
+    base = card or ModelCard("")
+    numbers: dict[str, Any] = {name: getattr(estimate, name, 0) or getattr(base, name) for name in NUMBERS}
     if not estimate.parameters and any((estimate.layers, estimate.hidden, estimate.intermediate, estimate.vocabulary, estimate.experts)):
         numbers["parameters"] = 0  # the card's number is that of another shape
     numbers["kv_heads"] = numbers["kv_heads"] or numbers["heads"]
     numbers["head_size"] = numbers["head_size"] or (numbers["hidden"] // numbers["heads"] if numbers["heads"] else 0)
     # Mixtral's configuration has the width of an expert under `intermediate_size`.
     numbers["expert_intermediate"] = numbers["expert_intermediate"] or (numbers["intermediate"] if numbers["experts"] else 0)
-    return ModelShape(known.name, multimodal=known.multimodal, **numbers)
+    return ModelShape(base.name, multimodal=base.multimodal, **numbers)
 
 
 TRAINED = (ACTOR, CRITIC, STUDENT)
@@ -166,17 +167,17 @@ def fitting(ranks: int, shards: int) -> str:
 
 def optimizer_of(component: Component) -> str:
     """Return the optimizer: by default Adam for trained roles, else `NONE`."""
-    written = component.estimate.optimizer if component.estimate else ""
-    return written or ("adam" if role_of(component) in TRAINED else NONE)
+    optimizer = component.estimate.optimizer if component.estimate else ""
+    return optimizer or ("adam" if role_of(component) in TRAINED else NONE)
 
 
-def as_run(stated: MemoryInput, run: MemoryInput | None) -> MemoryInput:
+def as_run(estimate: MemoryInput, run: MemoryInput | None) -> MemoryInput:
     """Return the user's estimate, completed by the framework's settings."""
     if run is None:
-        return stated
+        return estimate
     defaults = MemoryInput()
-    known = {key: value for key in _KEYS if (value := getattr(run, key)) != getattr(defaults, key) and key not in stated.written}
-    return replace(stated, written=(*stated.written, *known), **known)
+    additions = {key: value for key in _KEYS if (value := getattr(run, key)) != getattr(defaults, key) and key not in estimate.written}
+    return replace(estimate, written=(*estimate.written, *additions), **additions)
 
 
 @dataclass(frozen=True, slots=True)

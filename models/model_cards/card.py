@@ -96,8 +96,8 @@ class ModelCard:
     @staticmethod
     def of(name: str, numbers: Mapping[str, int]) -> ModelCard:
         """Return the card with these numbers; the rest is unknown."""
-        known: dict[str, Any] = {number: numbers[number] for number in NUMBERS if number in numbers}
-        return ModelCard(name, **known)
+        values: dict[str, Any] = {number: numbers[number] for number in NUMBERS if number in numbers}
+        return ModelCard(name, **values)
 
 
 def read_model_config(path: str | Path) -> ModelCard:

@@ -39,15 +39,17 @@ class PipelineStages:
             return (Split("layers", "pp", 1, key=last.name, span=last.span, proved=False, less=less, among=among, exact=True),)
         if middle < 1:
             return ()
-        key, stated, span = "", 0, None
+        key, layers_of_end, span = "", 0, None
         if ends:
-            key, stated = ends[0].name, ends[0].value
+            key, layers_of_end = ends[0].name, ends[0].value
             span = ends[0].span if ends[0].scalar and ends[0].scalar.origin is None else None
         noun = f"{middle} middle stage{'s' * (middle > 1)}" if ends else f"{stages} stages"
-        splits = [Split("layers", "pp", middle, False, key, span, when=when, less=less, among=noun, given=stated)]
+        splits = [Split("layers", "pp", middle, False, key, span, when=when, less=less, among=noun, given=layers_of_end)]
         if virtual > 1:
             among = f"{virtual} virtual stages of each of {noun}"
-            splits.append(Split("layers", "vpp", middle * virtual, False, key, span, when=when, less=less, among=among, given=stated))
+            splits.append(
+                Split("layers", "vpp", middle * virtual, False, key, span, when=when, less=less, among=among, given=layers_of_end)
+            )
         return tuple(splits)
 
 

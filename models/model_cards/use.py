@@ -147,9 +147,11 @@ def vocabulary_split(places: Places, when: str = "") -> Split:
     return Split("vocabulary", "tp", None, False, *_place("tp", places), when=when)
 
 
-def with_sizes(splits: tuple[Split, ...], written: Parallel, own: Parallel) -> tuple[Split, ...]:
+def with_sizes(splits: tuple[Split, ...], degrees: Parallel, degrees_of_component: Parallel) -> tuple[Split, ...]:
     """Return the splits with written degrees where the component's own degrees differ."""
-    return tuple(split if split.of(written) == split.of(own) else replace(split, size=split.of(written)) for split in splits)
+    return tuple(
+        split if split.of(degrees) == split.of(degrees_of_component) else replace(split, size=split.of(degrees)) for split in splits
+    )
 
 
 def _heads(degree: str, size: int | None, places: Places, when: str) -> tuple[Split, ...]:

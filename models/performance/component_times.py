@@ -54,7 +54,7 @@ def speeds_of(cluster: Cluster) -> Mapping[str, tuple[AcceleratorSpeed | None, i
 
 def _nodes(cluster: Cluster) -> dict[str, Node]:
     """Return accelerator model -> a node with it."""
-    return {alike.node.accelerator_model: alike.node for alike in cluster.alike if alike.node.accelerators}
+    return {stretch.node.accelerator_model: stretch.node for stretch in cluster.alike if stretch.node.accelerators}
 
 
 def _speed(node: Node) -> AcceleratorSpeed | None:
@@ -76,12 +76,12 @@ def unknown_speed(cluster: Cluster) -> str:
 
 def assumed_network(cluster: Cluster) -> str:
     """Return the assumed speed between nodes; "" if the cluster says it."""
-    assumed = [
+    speeds = [
         f"{speed.network:g} GB/s each way for each {model}"
         for model, node in _nodes(cluster).items()
         if (speed := _speed(node)) is not None and "network" not in dict(node.accelerators[0].speed)
     ]
-    return ", ".join(assumed) if len(cluster.nodes) > 1 else ""
+    return ", ".join(speeds) if len(cluster.nodes) > 1 else ""
 
 
 def estimated_times(
@@ -118,7 +118,7 @@ def _rows(
     parallel: Parallel,
     cluster: Cluster,
     batch: IterationBatch,
-    beside: tuple[bool, Parallel | None],
+    neighbours: tuple[bool, Parallel | None],
     factor: float | None,
 ) -> Iterator[Measured]:
     phase = component.phases[0] if len(component.phases) == 1 else ""
@@ -127,7 +127,7 @@ def _rows(
             if speed is None:
                 continue
             run = ModelRun(shape, parallel, count, speed, near, expert_tp=component.estimate.expert_tp if component.estimate else 0)
-            seconds = phase_seconds(component, run, batch, beside[0]).plus(moving_seconds(component, run, beside[1]))
+            seconds = phase_seconds(component, run, batch, neighbours[0]).plus(moving_seconds(component, run, neighbours[1]))
             seconds = seconds if factor is None else _LEFT.times(seconds.likely * factor)
             words = f"{'estimated' if factor is None else 'fitted'}, {_format(seconds.low)} to {_format(seconds.high)} seconds (docs/performance.md)"
             low, likely, high = (max(1, ceil(bound * SECOND)) for bound in seconds)
@@ -184,5 +184,5 @@ def phase_seconds(component: Component, run: ModelRun, batch: IterationBatch, re
     if role in _READING:
         return reading
     training = Training(estimate.sharding, estimate.recompute, estimate.micro_batch, batch.steps)
-    trained = train_seconds(run, sequences, training)
-    return trained if reads_apart and role == ACTOR else trained.plus(reading)
+    training_seconds = train_seconds(run, sequences, training)
+    return training_seconds if reads_apart and role == ACTOR else training_seconds.plus(reading)

@@ -45,7 +45,7 @@ class FittedTime:
         return self.measured / self.estimated
 
 
-def fit_times(problem: Problem, measured: dict[str, tuple[float, int]], benchmarks: Sequence[Benchmark]) -> Iterator[FittedTime]:
+def fit_times(problem: Problem, seconds_of_roles: dict[str, tuple[float, int]], benchmarks: Sequence[Benchmark]) -> Iterator[FittedTime]:
     """Yield what the metrics say of each component with one count and an estimated time."""
     has_inference = any(role_of(component) == INFERENCE for component in problem.components)
     for component in problem.components:
@@ -54,10 +54,10 @@ def fit_times(problem: Problem, measured: dict[str, tuple[float, int]], benchmar
             continue
         if role == ROLLOUT and benchmarks:
             yield _of_benchmarks(problem, component, benchmarks)
-        if role in measured:
-            seconds, steps = measured[role]
+        if role in seconds_of_roles:
+            seconds, steps = seconds_of_roles[role]
             if role == ACTOR and not has_inference:  # its estimate reads the answers once too
-                seconds += measured.get(INFERENCE, (0.0, 0))[0]
+                seconds += seconds_of_roles.get(INFERENCE, (0.0, 0))[0]
             yield FittedTime(component.name, phase_of(component), row.accelerators, seconds, row.nanoseconds / SECOND, steps)
 
 

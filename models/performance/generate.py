@@ -30,8 +30,8 @@ def generate_seconds(
     """
     prompts = infer_seconds(run, SequenceBatch(batch.sequences, batch.prompt, exactly(0.0), 0))
     of_replica = batch.sequences / run.replicas
-    decoded = (_decode(run, batch, of_replica, bound, utilization, most, has_tail) for bound in range(3))
-    return prompts.plus(Interval(*decoded))
+    decoding = (_decode(run, batch, of_replica, bound, utilization, most, has_tail) for bound in range(3))
+    return prompts.plus(Interval(*decoding))
 
 
 def capacity(run: ModelRun, length: float, utilization: float = 0.9, most: int = SEQUENCES) -> float:
@@ -51,9 +51,9 @@ def _decode(run: ModelRun, batch: SequenceBatch, sequences: float, bound: int, u
     # Of answers that began together a share (1 - t / longest) ** power is not yet done after t tokens: its mean is `mean`.
     power, tail = longest / mean - 1, 0.0
     for piece in range(_PIECES):
-        done = (piece + 0.5) / _PIECES
-        left = max(1.0, at_once * (1 - done) ** power) if at_once * (1 - done) ** power > 1 / _PIECES else 0.0
-        tail += _step(run, left, batch.prompt + done * longest, bound) * longest / _PIECES if left else 0.0
+        progress = (piece + 0.5) / _PIECES
+        unfinished = max(1.0, at_once * (1 - progress) ** power) if at_once * (1 - progress) ** power > 1 / _PIECES else 0.0
+        tail += _step(run, unfinished, batch.prompt + progress * longest, bound) * longest / _PIECES if unfinished else 0.0
     return full + tail
 
 
@@ -67,19 +67,25 @@ def _step(run: ModelRun, sequences: float, context: float, bound: int) -> float:
     factors, shape, parallel = run.efficiency, run.shape, run.parallel
     slow = 2 - bound  # the high of a time is over the low of an efficiency
     bandwidth = run.speed.bandwidth * TERA * factors.decode[slow]
-    used = 1 - (1 - shape.active_experts / shape.experts) ** sequences if shape.experts else 1.0
+    active_share = 1 - (1 - shape.active_experts / shape.experts) ** sequences if shape.experts else 1.0
     dense = (shape.total - shape.expert_parameters) * HALF / parallel.tp
-    experts = shape.expert_parameters * HALF * used / max(parallel.ep, parallel.tp * parallel.dp)
-    cached = sequences / (parallel.dp * parallel.pp) * context * shape.layers * shape.cached * HALF / _parts_of_cache(run)
-    reached = (factors.infer_experts if shape.experts else factors.infer)[slow] * run.speed.bf16 * TERA
-    computed = 2 * run.active * sequences / (parallel.tp * parallel.dp * parallel.pp * reached)
-    reduced = 0.0
+    experts = shape.expert_parameters * HALF * active_share / max(parallel.ep, parallel.tp * parallel.dp)
+    cache_bytes = sequences / (parallel.dp * parallel.pp) * context * shape.layers * shape.cached * HALF / _parts_of_cache(run)
+    peak = (factors.infer_experts if shape.experts else factors.infer)[slow] * run.speed.bf16 * TERA
+    compute_seconds = 2 * run.active * sequences / (parallel.tp * parallel.dp * parallel.pp * peak)
+    all_reduces = 0.0
     if parallel.tp > 1:
         latency = factors.reduce_far if run.crosses(parallel.tp) else factors.reduce_near
         reduce_seconds = run.ring(float(sequences * shape.hidden * HALF), parallel.tp)[bound]
-        reduced = 2 * shape.layers * (latency[bound] + reduce_seconds)
+        all_reduces = 2 * shape.layers * (latency[bound] + reduce_seconds)
     reading = (dense + experts) / bandwidth
-    return max(reading, computed) + cached / bandwidth + reduced + factors.step[bound] + shape.layers * factors.layer_step[bound]
+    return (
+        max(reading, compute_seconds)
+        + cache_bytes / bandwidth
+        + all_reduces
+        + factors.step[bound]
+        + shape.layers * factors.layer_step[bound]
+    )
 
 
 def _weights(run: ModelRun) -> float:

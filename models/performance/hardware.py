@@ -68,12 +68,12 @@ def speed_of(model: str, figures: Mapping[str, float] | None = None) -> Accelera
     All of bf16, memory, bandwidth and link make an unknown model known; what is left is then that
     of an H100.
     """
-    own = dict(figures or {})
-    known = SPEEDS.get(SAME.get(model.upper(), model.upper()))
-    if known is None and not all(own.get(name) for name in ("bf16", "memory", "bandwidth", "link")):
+    overrides = dict(figures or {})
+    data_sheet = SPEEDS.get(SAME.get(model.upper(), model.upper()))
+    if data_sheet is None and not all(overrides.get(name) for name in ("bf16", "memory", "bandwidth", "link")):
         return None
-    base = known or replace(SPEEDS["H100"], fp8=0, domain=0, source="")
-    return replace(base, **own, source="; ".join(filter(None, (base.source, "the cluster file" if own else ""))))
+    base = data_sheet or replace(SPEEDS["H100"], fp8=0, domain=0, source="")
+    return replace(base, **overrides, source="; ".join(filter(None, (base.source, "the cluster file" if overrides else ""))))
 
 
 def nearest_model(model: str) -> str | None:

@@ -15,8 +15,8 @@ def infer_seconds(run: ModelRun, batch: SequenceBatch, micro_batches: float = in
     appendix A), the longest share of the data parallel ranks, and the all-reduces of tensor parallelism, two a layer (Megatron-LM, arXiv
     1909.08053, section 3).
     """
-    reached = run.efficiency.infer_experts if run.shape.experts else run.efficiency.infer
-    seconds = run.forward(batch, reached, run.efficiency.infer).times(run.efficiency.imbalance)
+    efficiency = run.efficiency.infer_experts if run.shape.experts else run.efficiency.infer
+    seconds = run.forward(batch, efficiency, run.efficiency.infer).times(run.efficiency.imbalance)
     return (
         seconds.plus(time_communication(run, batch, 1))
         .plus(time_launches(run, micro_batches))

@@ -14,8 +14,8 @@ class Interval(NamedTuple):
 
     def plus(self, amount: Interval | float) -> Interval:
         """Return the sum."""
-        added = _as_interval(amount)
-        return Interval(self.low + added.low, self.likely + added.likely, self.high + added.high)
+        interval = _as_interval(amount)
+        return Interval(self.low + interval.low, self.likely + interval.likely, self.high + interval.high)
 
     def times(self, amount: Interval | float) -> Interval:
         """Return the product."""

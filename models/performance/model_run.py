@@ -75,13 +75,13 @@ class ModelRun:
         shape = self.shape
         return 2.0 * shape.layers * shape.heads * (shape.head_size + (shape.value_size or shape.head_size))
 
-    def forward(self, batch: SequenceBatch, reached: Interval, in_attention: Interval) -> Interval:
+    def forward(self, batch: SequenceBatch, in_matrices: Interval, in_attention: Interval) -> Interval:
         """Return the seconds of one forward pass over a batch, at shares of the peak.
 
         2 operations a parameter and token, and causal attention, which experts do not slow down. Source: Reducing Activation
         Recomputation, arXiv 2205.05198, appendix A; half of attention is masked.
         """
-        weights = batch.tokens.times(2 * self.active).over(reached.times(self.peak))
+        weights = batch.tokens.times(2 * self.active).over(in_matrices.times(self.peak))
         attention = batch.tokens.times(batch.length).times(self.attention_of_token / 2)
         return weights.plus(attention.over(in_attention.times(self.peak)))
 
@@ -113,11 +113,11 @@ class ModelRun:
         Rings over several nodes share the adapters of a node: one a rank that it has there (NCCL user
         guide, NCCL_CROSS_NIC; nccl-tests, PERFORMANCE.md, bus bandwidth).
         """
-        inside = self.efficiency.link.times(self.speed.link * GIGA / 2)
+        link = self.efficiency.link.times(self.speed.link * GIGA / 2)
         if not self.crosses(ranks * stride):
-            return inside
-        outside = self.efficiency.network.times(self.speed.network * GIGA * max(1, self.near // stride))
-        return Interval(*(min(pair) for pair in zip(inside, outside)))
+            return link
+        network = self.efficiency.network.times(self.speed.network * GIGA * max(1, self.near // stride))
+        return Interval(*(min(pair) for pair in zip(link, network)))
 
     def own_link(self, ranks: int) -> Interval:
         """Return the bytes a second of a rank that sends to each neighbour."""
@@ -125,10 +125,10 @@ class ModelRun:
             return self.efficiency.network.times(self.speed.network * GIGA)
         return self.link(ranks)
 
-    def ring(self, sent: float, ranks: int) -> Interval:
+    def ring(self, size: float, ranks: int) -> Interval:
         """Return the seconds of an all-reduce of so many bytes on each of some ranks.
 
         A ring sends 2 (n - 1) / n times the bytes (Patarasuk and Yuan 2009; NCCL tests,
         PERFORMANCE.md).
         """
-        return exactly(2 * (ranks - 1) / ranks * sent).over(self.link(ranks)) if ranks > 1 else exactly(0.0)
+        return exactly(2 * (ranks - 1) / ranks * size).over(self.link(ranks)) if ranks > 1 else exactly(0.0)

@@ -34,8 +34,8 @@ def train_seconds(run: ModelRun, batch: SequenceBatch, training: Training) -> In
     A backward pass is two forward passes, full recomputation one more (arXiv 2205.05198, appendix A).
     """
     passes = 4 if training.recompute == FULL else 3
-    reached = run.efficiency.train_experts if run.shape.experts else run.efficiency.train
-    seconds = run.forward(batch, reached, run.efficiency.train).times(passes).times(run.efficiency.imbalance)
+    efficiency = run.efficiency.train_experts if run.shape.experts else run.efficiency.train
+    seconds = run.forward(batch, efficiency, run.efficiency.train).times(passes).times(run.efficiency.imbalance)
     micro_batches = max(1.0, batch.sequences / (training.steps * run.replicas * training.micro_batch))
     seconds = seconds.plus(time_communication(run, batch, passes - 1)).plus(time_launches(run, passes * training.steps * micro_batches))
     seconds = seconds.times(compute_stage_factor(run, micro_batches))
@@ -50,11 +50,11 @@ def _of_weights(run: ModelRun, training: Training, micro_batches: float) -> Inte
     """
     tp, pp, experts = run.parallel.tp, run.parallel.pp, run.shape.expert_parameters
     sent_bytes, times = 0.0, 3 * micro_batches if training.sharding in (FSDP, ZERO3) else 2.0
-    for numbers, divided in ((run.shape.total - experts, tp), (experts, run.expert_ranks)):
-        sharing = max(1, run.accelerators // (divided * pp))
-        sent_bytes += times * training.steps * numbers * HALF / (divided * pp) * (sharing - 1) / sharing
-    shown = Interval(*(1 - share for share in reversed(run.efficiency.hidden)))
-    return exactly(sent_bytes).over(run.link(max(1, run.accelerators // (tp * pp)), tp)).times(shown)
+    for numbers, division in ((run.shape.total - experts, tp), (experts, run.expert_ranks)):
+        sharing = max(1, run.accelerators // (division * pp))
+        sent_bytes += times * training.steps * numbers * HALF / (division * pp) * (sharing - 1) / sharing
+    visible = Interval(*(1 - share for share in reversed(run.efficiency.hidden)))
+    return exactly(sent_bytes).over(run.link(max(1, run.accelerators // (tp * pp)), tp)).times(visible)
 
 
 def _of_optimizer(run: ModelRun, training: Training) -> Interval:
@@ -63,6 +63,6 @@ def _of_optimizer(run: ModelRun, training: Training) -> Interval:
     AdamW reads weight, gradient and two moments of 4 bytes and writes three of them, and the copy in 16
     bits (ZeRO, arXiv 1910.02054, section 3.1).
     """
-    divided = run.accelerators if training.sharding in (FSDP, ZERO3, DISTRIBUTED) else run.parallel.tp * run.parallel.pp
-    moved = 32 * run.shape.total / divided * training.steps
-    return exactly(moved).over(run.efficiency.decode.times(run.speed.bandwidth * TERA))
+    division = run.accelerators if training.sharding in (FSDP, ZERO3, DISTRIBUTED) else run.parallel.tp * run.parallel.pp
+    traffic = 32 * run.shape.total / division * training.steps
+    return exactly(traffic).over(run.efficiency.decode.times(run.speed.bandwidth * TERA))

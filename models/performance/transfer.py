@@ -7,7 +7,7 @@ from .interval import Interval, exactly
 from .model_run import HALF, ModelRun
 
 
-def sync_seconds(trained: ModelRun, engine: ModelRun) -> Interval:
+def sync_seconds(trainer: ModelRun, engine: ModelRun) -> Interval:
     """Return the seconds in which the engines get the trained weights.
 
     Over the link that joins them, and tensor by tensor. At the least each rank receives the part of its engine (HybridFlow, arXiv 2409.19256, section 5.3);
@@ -15,11 +15,11 @@ def sync_seconds(trained: ModelRun, engine: ModelRun) -> Interval:
     verl/workers/fsdp_workers.py (rollout_mode); NeMo-RL, nemo_rl/models/policy (refit). At the most
     each rank has its own adapter's share alone.
     """
-    whole, link = engine.shape.total * HALF, trained.link(trained.accelerators)
-    slowest = exactly(whole).over(trained.own_link(trained.accelerators)).high
+    whole, link = engine.shape.total * HALF, trainer.link(trainer.accelerators)
+    slowest = exactly(whole).over(trainer.own_link(trainer.accelerators)).high
     quick = Interval(whole / (engine.parallel.tp * engine.parallel.pp), whole, whole).over(link)
-    handed = trained.efficiency.tensor.times(trained.shape.tensors)
-    return Interval(quick.low, quick.likely, max(quick.high, slowest)).plus(handed)
+    tensor_overhead = trainer.efficiency.tensor.times(trainer.shape.tensors)
+    return Interval(quick.low, quick.likely, max(quick.high, slowest)).plus(tensor_overhead)
 
 
 def offload_seconds(run: ModelRun, bytes_each: float) -> Interval:

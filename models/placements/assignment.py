@@ -69,14 +69,14 @@ class Assignment:
     def processes_on(self, component: str) -> dict[int, int]:
         """Return node rank -> number of processes with their first resource there."""
         counts: dict[int, int] = {}
-        done = 0
+        next_rank = 0
         for repeat in self.repeats(component):
             # With several runs or nodes, every process is in one run (see Repeat).
             for node in repeat.node_ranks:
-                count = repeat.each_node if len(repeat) > 1 else repeat.ranks.stop - max(repeat.ranks.start, done)
+                count = repeat.each_node if len(repeat) > 1 else repeat.ranks.stop - max(repeat.ranks.start, next_rank)
                 if count > 0:
                     counts[node] = counts.get(node, 0) + count
-            done = max(done, repeat.ranks.stop)
+            next_rank = max(next_rank, repeat.ranks.stop)
         return counts
 
     def amount(self, component: str) -> int:
@@ -91,10 +91,10 @@ class Assignment:
 def runs_by_node_sort(cluster: Cluster, repeats: Iterable[Repeat]) -> Iterator[tuple[Run, Node, int]]:
     """Yield (run, node, number of alike nodes) once per sort of node."""
     for repeat in repeats:
-        for alike, ranks in cluster.alike_among(repeat.node_ranks):
+        for stretch, ranks in cluster.alike_among(repeat.node_ranks):
             offset = ranks.start - repeat.node_ranks.start
             for run in repeat.on(offset):
-                yield run, alike.node, len(ranks)
+                yield run, stretch.node, len(ranks)
 
 
 def seats(runs: Iterable[Run]) -> Iterator[tuple[int, list[tuple[Seat, str, str]]]]:

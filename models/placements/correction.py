@@ -17,7 +17,7 @@ Good = Callable[[PlacementText], bool]
 """Predicate on a faultless text: True if the text keeps the rules about nodes."""
 
 
-def correct_text(text: str, numbered: Numbered, numbering: Numbering | None = None, good: Good = lambda placement: True) -> str | None:
+def correct_text(text: str, resources: Numbered, numbering: Numbering | None = None, good: Good = lambda placement: True) -> str | None:
     """Return the corrected text; None if no correction is known.
 
     Ranges are turned round, cut to existing ranks, put in order, made divisible; with a
@@ -25,20 +25,20 @@ def correct_text(text: str, numbered: Numbered, numbering: Numbering | None = No
     written for `-` and `,` are replaced. The result has no fault, is `good`, and differs from
     `text`.
     """
-    pieces = _pieces(text, numbered.size)
-    for candidate in _candidates(pieces, numbered, numbering) if pieces else ():
-        written = write_placement(candidate)
-        if candidate and written != text:
-            placement = read_placement(written, numbered)
+    pieces = _pieces(text, resources.size)
+    for candidate in _candidates(pieces, resources, numbering) if pieces else ():
+        corrected_text = write_placement(candidate)
+        if candidate and corrected_text != text:
+            placement = read_placement(corrected_text, resources)
             if not placement.faults and good(placement):
-                return written
+                return corrected_text
     return None
 
 
-def _candidates(pieces: list[RankRange], numbered: Numbered, numbering: Numbering | None) -> Iterator[list[RankRange]]:
+def _candidates(pieces: list[RankRange], resources: Numbered, numbering: Numbering | None) -> Iterator[list[RankRange]]:
     valid: list[RankRange] = []
     for piece in sorted(pieces, key=lambda piece: piece.start):
-        cut = _cut(piece, valid[-1].stop if valid else 0, numbered.size)
+        cut = _cut(piece, valid[-1].stop if valid else 0, resources.size)
         if cut is not None:
             valid.append(cut)
     yield valid
@@ -86,27 +86,27 @@ def _cut(piece: RankRange, free: int, size: int | None) -> RankRange | None:
 
 def _split_by_node(pieces: list[RankRange], cursor: int, numbering: Numbering) -> list[RankRange]:
     """Return the pieces from `cursor` on with node-local processes; empty if impossible."""
-    placed: list[RankRange] = []
+    local_pieces: list[RankRange] = []
     for piece in pieces:
-        cursor = max(cursor, piece.start) if placed else cursor
+        cursor = max(cursor, piece.start) if local_pieces else cursor
         per_process = 1 if numbering.kind == NODE else max(1, piece.resources // piece.processes)
         if per_process == 1:
             count = min(piece.processes, piece.resources) if numbering.kind == NODE else piece.resources
             if cursor + count > numbering.size:
                 return []
-            placed.append(RankRange(cursor, cursor + count, piece.processes))
+            local_pieces.append(RankRange(cursor, cursor + count, piece.processes))
             cursor += count
             continue
-        left = piece.processes
+        remaining = piece.processes
         for _, _, free in numbering.pieces(cursor, numbering.size) if cursor < numbering.size else ():
-            processes = min(left, free // per_process)
+            processes = min(remaining, free // per_process)
             if processes:
-                placed.append(RankRange(cursor, cursor + processes * per_process, processes))
-                left -= processes
-            if not left:
-                cursor = placed[-1].stop
+                local_pieces.append(RankRange(cursor, cursor + processes * per_process, processes))
+                remaining -= processes
+            if not remaining:
+                cursor = local_pieces[-1].stop
                 break
             cursor += free
-        if left:
+        if remaining:
             return []
-    return placed
+    return local_pieces

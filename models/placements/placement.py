@@ -108,22 +108,22 @@ def placements(cluster: Cluster, runs: Sequence[Run], isolate_accelerator: bool 
         for node_rank in block.node_ranks:
             sizes[node_rank] += len(block.held)
     order: dict[int, int] = {}
-    seen: Counter[int] = Counter()
+    local_ranks: Counter[int] = Counter()
     result: list[Placement] = []
     for block in blocks:
         rank = block.rank
-        isolated = isolate_accelerator and block.kind == ACCELERATOR
-        for alike, node_ranks in cluster.alike_among(block.node_ranks):
-            views, vendor = _views(alike.node, block.held, isolated), alike.node.accelerator_type
+        hides_others = isolate_accelerator and block.kind == ACCELERATOR
+        for stretch, node_ranks in cluster.alike_among(block.node_ranks):
+            views, vendor = _views(stretch.node, block.held, hides_others), stretch.node.accelerator_type
             for node_rank in node_ranks:
-                name, size, local_rank = cluster.name(node_rank), sizes[node_rank], seen[node_rank]
+                name, size, local_rank = cluster.name(node_rank), sizes[node_rank], local_ranks[node_rank]
                 position = order.setdefault(node_rank, len(order))
                 for mask, visible, first in views:
                     place = (rank, node_rank, name, position, first, vendor, local_rank, size)
                     result.append(Placement(*place, visible, isolate_accelerator, mask, block.node_group))
                     rank += 1
                     local_rank += 1
-                seen[node_rank] = local_rank
+                local_ranks[node_rank] = local_rank
     return result
 
 
@@ -154,9 +154,9 @@ def _torn(runs: Iterable[Run]) -> Iterator[_Block]:
         yield _Block(rank, range(own_runs[0].node, own_runs[0].node + 1), own_runs[0].kind, own_runs[0].node_group, (resources,))
 
 
-def _views(node: Node, resources_by_process: Iterable[tuple[int, ...]], isolated: bool) -> list[_View]:
+def _views(node: Node, resources_by_process: Iterable[tuple[int, ...]], hides_others: bool) -> list[_View]:
     """Return the views of processes with these resources on a node."""
     ids = tuple(accelerator.physical_id for accelerator in node.accelerators)
-    if isolated:
+    if hides_others:
         return [(local, tuple(ids[index] for index in local), local[0]) for local in resources_by_process]
     return [(local, ids, 0 if ids else -1) for local in resources_by_process]

@@ -55,14 +55,14 @@ class ListFault:
 
 def read_list(entries: Sequence[ListedPlacement], cluster: Cluster, faults: list[ListFault]) -> Runs:
     """Return the runs of a list; collect faults in `faults`."""
-    repeats, stated, total = list[Repeat](), list[tuple[range, int]](), 0
+    repeats, ranks_of_entries, total = list[Repeat](), list[tuple[range, int]](), 0
     for position, entry in enumerate(entries):
         entry_repeats = list(_ListReader(cluster, entry, position, faults).repeats(MAX_PROCESSES - total))
         total += sum(len(repeat.ranks) for repeat in entry_repeats)
-        stated += [(repeat.ranks, position) for repeat in entry_repeats]
+        ranks_of_entries += [(repeat.ranks, position) for repeat in entry_repeats]
         repeats += entry_repeats
     if not faults:
-        faults += _holes(stated)
+        faults += _holes(ranks_of_entries)
     return Runs(_sort_repeats(repeats)) if not faults else Runs(())
 
 
@@ -82,13 +82,13 @@ class _ListReader:
         if sum(map(len, ranks)) > most:
             self._fault("PW102", f"more than {MAX_PROCESSES:,} processes are not read", "ranks", "too many")
             return
-        indices = self._read_indices(min(alike.node.count(entry.kind) for span in nodes for alike, _ in self.cluster.alike_among(span)))
+        indices = self._read_indices(min(stretch.node.count(entry.kind) for span in nodes for stretch, _ in self.cluster.alike_among(span)))
         if indices is None:
             return
         all_ranks = [rank for span in ranks for rank in span] if len(ranks) > 1 else ranks[0]
         all_nodes = [rank for span in nodes for rank in span]
-        share, left = divmod(len(all_ranks), len(all_nodes))
-        if left or not share:
+        share, remainder = divmod(len(all_ranks), len(all_nodes))
+        if remainder or not share:
             self._fault(
                 "PW111", f"{with_noun(len(all_ranks), 'rank')} cannot be dealt out evenly to {len(all_nodes)} nodes", "ranks", "uneven"
             )
@@ -111,8 +111,8 @@ class _ListReader:
     def _list_runs(self, node: int, ranks: Sequence[int], indices: list[int]) -> Iterator[Run]:
         """Yield the runs of ranks on a node."""
         entry = self.entry
-        for _, together in groupby(enumerate(ranks), lambda pair: pair[1] - pair[0]):
-            pairs = list(together)
+        for _, group in groupby(enumerate(ranks), lambda pair: pair[1] - pair[0]):
+            pairs = list(group)
             block = range(pairs[0][1], pairs[-1][1] + 1)
             if not indices:
                 yield Run(block, node, entry.kind, 0, 0, 1, 0, entry.label)
@@ -120,10 +120,10 @@ class _ListReader:
                 yield from _build_shared_runs(pairs, node, len(ranks) // len(indices), indices, entry)
             else:
                 per_process = len(indices) // len(ranks)
-                dealt = (
+                seats_of_ranks = (
                     (rank, [(node, index) for index in indices[place * per_process : (place + 1) * per_process]]) for place, rank in pairs
                 )
-                yield from compress(dealt, entry.kind, entry.label)
+                yield from compress(seats_of_ranks, entry.kind, entry.label)
 
     def _read_indices(self, count: int) -> list[int] | None:
         """Return the local indices in order; [] for the node itself; None if faulty."""
@@ -139,8 +139,8 @@ class _ListReader:
         ranges = self._numbers(key, entry.indices, lambda: [span for item in items for span in parse_ranks(item, count, noun).ranges])
         indices = [index for span in ranges or () for index in span]
         if len(set(indices)) < len(indices):
-            repeated = next(index for index in indices if indices.count(index) > 1)
-            self._fault("PW108", f"{noun} {repeated} is named twice in one entry", key, "named twice")
+            duplicate = next(index for index in indices if indices.count(index) > 1)
+            self._fault("PW108", f"{noun} {duplicate} is named twice in one entry", key, "named twice")
             return None
         return indices if ranges else None
 
@@ -148,10 +148,10 @@ class _ListReader:
         nodes = range(len(self.cluster.nodes))
         if set(text) <= set("0123456789-, ") or text.lower() == "all":
             return list(parse_ranks(text, len(nodes), "node").ranges)
-        named = next((rank for rank in nodes if self.cluster.name(rank) == text), None)
-        if named is None:
+        rank_of_name = next((rank for rank in nodes if self.cluster.name(rank) == text), None)
+        if rank_of_name is None:
             raise RankError("form", "this is neither the rank nor the name of a node", 0, len(text), "not a node")
-        return [range(named, named + 1)]
+        return [range(rank_of_name, rank_of_name + 1)]
 
     def _numbers(self, key: str, texts: tuple[str, ...], read: Callable[[], list[range]]) -> list[range] | None:
         """Return the ranges that `read` gives; None with a fault if impossible or empty."""
@@ -179,10 +179,10 @@ def _build_shared_runs(pairs: list[tuple[int, int]], node: int, share: int, indi
         yield Run(range(ranks[0], ranks[-1] + 1), node, entry.kind, index, 1, 1, 0, entry.label)
 
 
-def _holes(stated: Sequence[tuple[range, int]]) -> Iterator[ListFault]:
+def _holes(ranks_of_entries: Sequence[tuple[range, int]]) -> Iterator[ListFault]:
     """Yield a fault at the entry after a hole in the ranks 0, 1, ... to the last."""
     following = 0
-    for ranks, entry in sorted(stated, key=lambda pair: pair[0].start):
+    for ranks, entry in sorted(ranks_of_entries, key=lambda pair: pair[0].start):
         if ranks.start > following:
             message = f"no entry says where process {following} is, but this one says where process {ranks.start} is"
             yield ListFault("PW110", message, entry, "ranks", f"{following} comes next", f"write where process {following} is")
@@ -192,23 +192,23 @@ def _holes(stated: Sequence[tuple[range, int]]) -> Iterator[ListFault]:
 
 def _sort_repeats(repeats: list[Repeat]) -> Iterable[Repeat]:
     """Return the repeats by rank; a process in several repeats gets runs of its own."""
-    ordered = sorted(repeats, key=lambda repeat: repeat.ranks.start)
-    if all(before.ranks.stop <= after.ranks.start for before, after in zip(ordered, ordered[1:])):
-        return ordered
+    by_rank = sorted(repeats, key=lambda repeat: repeat.ranks.start)
+    if all(before.ranks.stop <= after.ranks.start for before, after in zip(by_rank, by_rank[1:])):
+        return by_rank
     result: list[Repeat] = []
     processes = ((rank, pieces) for rank, pieces in seats(run for repeat in repeats for run in repeat))
     for _, members in groupby(processes, lambda process: {entry[1:] for entry in process[1]}):
-        together: list[tuple[int, list[Seat]]] = []
+        processes_alike: list[tuple[int, list[Seat]]] = []
         for rank, entries in members:
             kinds = [(kind, label) for _, kind, label in entries]
             if len(set(kinds)) == 1 and kinds[0][0] != NODE:
-                together.append((rank, [seat for seat, _, _ in entries]))
+                processes_alike.append((rank, [seat for seat, _, _ in entries]))
                 kind, label = kinds[0]
                 continue
             for (kind, label), pieces in groupby(entries, lambda piece: (piece[1], piece[2])):
                 resources = [seat for seat, _, _ in pieces]
                 bare = [Run(range(rank, rank + 1), node, kind, 0, 0, 1, 0, label) for node, index in resources if index < 0]
                 result += [Repeat((run,)) for run in bare or compress([(rank, resources)], kind, label)]
-        if together:
-            result += [Repeat((run,)) for run in compress(together, kind, label)]
+        if processes_alike:
+            result += [Repeat((run,)) for run in compress(processes_alike, kind, label)]
     return result

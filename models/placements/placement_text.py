@@ -65,10 +65,10 @@ def join(pieces: Iterable[P], both: Callable[[P, P], P | None]) -> Iterator[P]:
     """Yield the pieces, merging neighbours while `both` returns a piece instead of None."""
     current: P | None = None
     for piece in pieces:
-        merged = None if current is None else both(current, piece)
-        if current is not None and merged is None:
+        union = None if current is None else both(current, piece)
+        if current is not None and union is None:
             yield current
-        current = piece if merged is None else merged
+        current = piece if union is None else union
     if current is not None:
         yield current
 
@@ -94,23 +94,23 @@ def _repeat_shared(pair: RankRange, rank: int, numbering: Numbering, kinds: dict
 
 
 def _repeat_divided(pair: RankRange, rank: int, numbering: Numbering, kinds: dict[str, str]) -> Iterator[Repeat]:
-    per_process, carried = pair.resources // pair.processes, 0
+    per_process, offset = pair.resources // pair.processes, 0
     for wide, first, count in numbering.wide_pieces(pair.start, pair.stop):
         kind = kinds[wide.label]
-        if not carried and count % per_process == 0:
+        if not offset and count % per_process == 0:
             yield Repeat((_solid(range(rank, rank + count // per_process), wide, kind, first, per_process),), wide.nodes)
             rank += count // per_process * wide.nodes
             continue
         for stretch in map(wide.on, range(wide.nodes)):
-            start, left = first, count
-            while left:
-                is_part = carried or left < per_process
-                processes = 1 if is_part else left // per_process
-                taken = min(per_process - carried, left) if is_part else processes * per_process
-                yield Repeat((_solid(range(rank, rank + processes), stretch, kind, start, taken // processes),))
-                carried = (carried + taken) % per_process
-                rank += processes if not carried and processes > 1 else int(not carried)
-                start, left = start + taken, left - taken
+            start, remaining = first, count
+            while remaining:
+                is_part = offset or remaining < per_process
+                processes = 1 if is_part else remaining // per_process
+                size = min(per_process - offset, remaining) if is_part else processes * per_process
+                yield Repeat((_solid(range(rank, rank + processes), stretch, kind, start, size // processes),))
+                offset = (offset + size) % per_process
+                rank += processes if not offset and processes > 1 else int(not offset)
+                start, remaining = start + size, remaining - size
 
 
 def _solid(ranks: range, stretch: Stretch, kind: str, first: int, per_process: int) -> Run:
@@ -222,16 +222,16 @@ def write_placement(pairs: Iterable[RankRange], size: int = 0) -> str:
     return ",".join(texts)
 
 
-def read_placement(text: str, numbered: Numbered) -> PlacementText:
+def read_placement(text: str, resources: Numbered) -> PlacementText:
     """Return the pairs and up to MAX_FAULTS faults of the text."""
-    return _TextReader(text, numbered).read()
+    return _TextReader(text, resources).read()
 
 
 class _TextReader:
     """Segment reader; `piece` and `position` are the current segment and offset."""
 
-    def __init__(self, text: str, numbered: Numbered) -> None:
-        self.text, self.numbered = text, numbered
+    def __init__(self, text: str, resources: Numbered) -> None:
+        self.text, self.numbered = text, resources
         self.found = PlacementText([], [])
         self.held: list[tuple[int, int]] = []  # ascending and disjoint
         self.last = (0, 0)
@@ -308,9 +308,11 @@ class _TextReader:
 
     def _segment(self, start: int, stop: int, ranks: range | None) -> None:
         """Add a pair for resources `start` to `stop` (exclusive) and written process ranks."""
-        repeated = self._record_range(start, stop)
-        if repeated is not None:
-            self._fault("PW108", f"{self.numbered.unit} {repeated} is named twice in one placement", self._place("resources"), "again here")
+        duplicate = self._record_range(start, stop)
+        if duplicate is not None:
+            self._fault(
+                "PW108", f"{self.numbered.unit} {duplicate} is named twice in one placement", self._place("resources"), "again here"
+            )
         elif start < self.last[0]:
             message = f"{self.numbered.unit} {start} comes after {self.last[1] - 1}, but ranks must ascend"
             self._fault("PW109", message, self._place("resources"), "goes back")

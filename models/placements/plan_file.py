@@ -146,8 +146,8 @@ def _build(form: PlanFileForm) -> Plan:
     must_be_sound(cluster, runs)
     terms = tuple(TermValue(**term.model_dump()) for term in form.terms)
     degrees = {name: Parallel(**sizes.model_dump()) for name, sizes in form.degrees.items()}
-    if unplaced := sorted(set(form.cpus) - set(runs)):
-        raise ValueError(f"cpus: `{unplaced[0]}` is no component of it")
+    if strange_names := sorted(set(form.cpus) - set(runs)):
+        raise ValueError(f"cpus: `{strange_names[0]}` is no component of it")
     return Plan(
         cluster, Assignment(runs), form.status, terms, form.bound, form.seed, form.seconds, form.isolate_accelerator, degrees, form.cpus
     )

@@ -40,8 +40,8 @@ def carry_over(plan: Plan, cluster: Cluster) -> Assignment:
     ranks = {node.name: node.rank for node in cluster.nodes}
     runs = {}
     for name in plan.components:
-        placed = ((run, ranks.get(plan.cluster.name(run.node))) for run in plan.assignment.of(name))
-        runs[name] = tuple(replace(run, node=rank) for run, rank in placed if rank is not None)
+        runs_with_ranks = ((run, ranks.get(plan.cluster.name(run.node))) for run in plan.assignment.of(name))
+        runs[name] = tuple(replace(run, node=rank) for run, rank in runs_with_ranks if rank is not None)
     return Assignment(runs)
 
 

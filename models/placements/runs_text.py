@@ -18,28 +18,28 @@ Piece = tuple[range, range, Run, list[int]]
 """(process ranks, node ranks, a run, ordered resources per node)."""
 
 
-def labels_used(runs: Sequence[Run], named: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the used groups in the order of `named`, else of the ranks."""
-    used = tuple(dict.fromkeys(run.node_group for repeat in repeats_of(runs) for run in repeat.runs))
-    ordered = tuple(label for label in named if label in used)
-    return ordered if set(ordered) == set(used) else used
+def labels_used(runs: Sequence[Run], preferred: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the used groups in the order of `preferred`, else of the ranks."""
+    labels = tuple(dict.fromkeys(run.node_group for repeat in repeats_of(runs) for run in repeat.runs))
+    in_order = tuple(label for label in preferred if label in labels)
+    return in_order if set(in_order) == set(labels) else labels
 
 
-def best_text(name: str, runs: Sequence[Run], cluster: Cluster, named: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+def best_text(name: str, runs: Sequence[Run], cluster: Cluster, preferred: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
     """Return (labels to write, placement text).
 
-    Labels are the used groups, in the order of `named` if possible, else as the ranks meet them.
+    Labels are the used groups, in the order of `preferred` if possible, else as the ranks meet them.
     Raises UnusableInput as `placement_text` does.
     """
-    used = labels_used(runs, ())
+    labels_met = labels_used(runs, ())
     refusal: UnusableInput | None = None
-    for labels in dict.fromkeys((labels_used(runs, named), used)):
+    for labels in dict.fromkeys((labels_used(runs, preferred), labels_met)):
         try:
             return labels, placement_text(name, runs, cluster, labels, says_all=True)
         except UnusableInput as problem:
             refusal = problem
-    if len(used) > 1:
-        groups = ", ".join(f"`{label}`" for label in used)
+    if len(labels_met) > 1:
+        groups = ", ".join(f"`{label}`" for label in labels_met)
         why = f"in no order of the groups {groups} its processes go up from resource to resource"
         raise _inexpressible(name, why, "declare one node group over their nodes, or name one of them")
     raise refusal or _inexpressible(name, "it has no processes")
@@ -70,8 +70,8 @@ def placement_text(name: str, runs: Sequence[Run], cluster: Cluster, labels: tup
         if after.start < before.stop:
             raise _inexpressible(name, f"process {rank} is on a lower resource than the processes before it")
     # With mixed kinds RLinf counts differently, and `all` exceeds the resources.
-    alike = says_all and len({cluster.groups[label].kind for label in labels}) == 1
-    return write_placement(pairs, cluster.numbering(labels).size if alike else 0)
+    is_one_kind = says_all and len({cluster.groups[label].kind for label in labels}) == 1
+    return write_placement(pairs, cluster.numbering(labels).size if is_one_kind else 0)
 
 
 def _processes(name: str, runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...]) -> Iterator[tuple[int, int]]:
@@ -127,9 +127,9 @@ def _merge_on_node(left: Piece, right: Piece) -> Piece | None:
     """Return neighbours on a node with equal shares as a single piece, else None."""
     (ranks, nodes, run, held), (next_ranks, next_nodes, next_run, next_held) = left, right
     same = ranks.stop == next_ranks.start and nodes == next_nodes and len(nodes) == 1
-    alike = (run.kind, run.node_group) == (next_run.kind, next_run.node_group)
+    is_same_kind = (run.kind, run.node_group) == (next_run.kind, next_run.node_group)
     even = bool(held) and len(held) * len(next_ranks) == len(next_held) * len(ranks)
-    goes_on = same and alike and even and not set(held) & set(next_held)
+    goes_on = same and is_same_kind and even and not set(held) & set(next_held)
     return (range(ranks.start, next_ranks.stop), nodes, run, held + next_held) if goes_on else None
 
 
@@ -137,9 +137,11 @@ def _merge_nodes(left: Piece, right: Piece) -> Piece | None:
     """Return equal neighbours on consecutive nodes as a single piece, else None."""
     (ranks, nodes, run, held), (next_ranks, next_nodes, next_run, next_held) = left, right
     goes_on = (ranks.stop, nodes.stop) == (next_ranks.start, next_nodes.start)
-    alike = (run.kind, run.node_group, held) == (next_run.kind, next_run.node_group, next_held)
+    is_same_kind = (run.kind, run.node_group, held) == (next_run.kind, next_run.node_group, next_held)
     even = len(ranks) * len(next_nodes) == len(next_ranks) * len(nodes)
-    return (range(ranks.start, next_ranks.stop), range(nodes.start, next_nodes.stop), run, held) if goes_on and alike and even else None
+    return (
+        (range(ranks.start, next_ranks.stop), range(nodes.start, next_nodes.stop), run, held) if goes_on and is_same_kind and even else None
+    )
 
 
 def _entry(ranks: range, nodes: range, run: Run, resources: list[int], grouped: bool) -> Data:

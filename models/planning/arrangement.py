@@ -105,18 +105,18 @@ class FrameworkArrangement:
 
     def matches(self, uses: Mapping[str, AbstractSet[object]]) -> bool:
         """Return True if components that use these accelerators keep to the arrangement."""
-        together = all(uses.get(first) == uses.get(second) for first, second in self.together)
-        return together and not any(uses.get(first, set()) & uses.get(second, set()) for first, second in self.apart)
+        is_together = all(uses.get(first) == uses.get(second) for first, second in self.together)
+        return is_together and not any(uses.get(first, set()) & uses.get(second, set()) for first, second in self.apart)
 
     def colocated_only_here(self, name: str, rivals: Sequence[FrameworkArrangement]) -> frozenset[str]:
         """Return the components together with `name` here and apart from it in all rivals."""
-        reached = {name}
+        members = {name}
         for _ in self.together:  # enough for the longest chain of pairs
-            reached |= {member for pair in self.together if not reached.isdisjoint(pair) for member in pair}
+            members |= {member for pair in self.together if not members.isdisjoint(pair) for member in pair}
         return frozenset(
             neighbour
-            for neighbour in reached - {name}
-            if all((neighbour, name) in way.apart or (name, neighbour) in way.apart for way in rivals)
+            for neighbour in members - {name}
+            if all((neighbour, name) in rival.apart or (name, neighbour) in rival.apart for rival in rivals)
         )
 
     def worker(self, name: str) -> str | None:
@@ -126,10 +126,10 @@ class FrameworkArrangement:
 
     def among(self, names: frozenset[str]) -> FrameworkArrangement:
         """Return the arrangement restricted to `names`."""
-        together = frozenset(pair for pair in self.together if names.issuperset(pair))
-        apart = frozenset(pair for pair in self.apart if names.issuperset(pair))
+        pairs_together = frozenset(pair for pair in self.together if names.issuperset(pair))
+        pairs_apart = frozenset(pair for pair in self.apart if names.issuperset(pair))
         shapes = {name: shape for name, shape in self.shapes.items() if name in names}
         multiples = tuple(multiple for multiple in self.multiples if {multiple.component, multiple.partner} <= names)
-        least = {name: count for name, count in self.least.items() if name in names}
-        paired = tuple(entry for entry in self.paired if {entry.component, entry.partner} <= names)
-        return FrameworkArrangement(self.name, together, apart, shapes, self.without & names, multiples, least, paired)
+        minima = {name: count for name, count in self.least.items() if name in names}
+        pairings = tuple(entry for entry in self.paired if {entry.component, entry.partner} <= names)
+        return FrameworkArrangement(self.name, pairs_together, pairs_apart, shapes, self.without & names, multiples, minima, pairings)

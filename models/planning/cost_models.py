@@ -138,23 +138,23 @@ class Stages(CostModel):
 
     def maxima(self, question: PlanningProblem, blocks: Blocks, tasks: Sequence[int]) -> Sequence[Maximum]:
         """See CostModel."""
-        placed = {name for members in blocks for name in members}
-        sets = (*blocks, *((name,) for name in question.options if name not in placed))
+        tasks_on_blocks = {name for members in blocks for name in members}
+        sets = (*blocks, *((name,) for name in question.options if name not in tasks_on_blocks))
         sums = (tuple(task for task in tasks if question.tasks[task].component in members) for members in sets)
         return (Maximum(1, tuple(filter(None, sums))),)
 
     def nanoseconds(self, question: PlanningProblem, design: Design, tasks: Sequence[int]) -> int:
         """See CostModel."""
         load = [0] * len(design.blocks)
-        unplaced: dict[str, int] = {}  # a component without accelerators delays only itself
+        time_of_others: dict[str, int] = {}  # a component without accelerators delays only itself
         for task in tasks:
             name = question.tasks[task].component
             blocks = design.blocks_of(name)
             for block in blocks:
                 load[block] += design.nanoseconds(question, task)
             if not blocks:
-                unplaced[name] = unplaced.get(name, 0) + design.nanoseconds(question, task)
-        return max([*unplaced.values(), *load], default=0)
+                time_of_others[name] = time_of_others.get(name, 0) + design.nanoseconds(question, task)
+        return max([*time_of_others.values(), *load], default=0)
 
     def segment(self, question: PlanningProblem, task: int) -> int:
         """See CostModel."""

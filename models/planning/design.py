@@ -50,8 +50,12 @@ class Design:
         come beside them; the largest sum counts.
         """
         return max(
-            sum(shared.accelerators for shared in choice)
-            + sum(block.accelerators for block in self.blocks if not any(shared.lets(block.kind, block.components) for shared in choice))
+            sum(block_shared.accelerators for block_shared in choice)
+            + sum(
+                block.accelerators
+                for block in self.blocks
+                if not any(block_shared.lets(block.kind, block.components) for block_shared in choice)
+            )
             for choice in question.together_shared
         )
 
@@ -112,13 +116,13 @@ def meets(use: Use, option: Option) -> bool:
     return enough and option.kind == use.kind and use.parallel in (None, option.parallel)
 
 
-def bars(barred: RefusedCount, design: Design) -> bool:
+def bars(no_good: RefusedCount, design: Design) -> bool:
     """Return True if a design matches the no-good."""
-    if barred.segments is not None and design.segments != barred.segments:
+    if no_good.segments is not None and design.segments != no_good.segments:
         return False
-    if not all(meets(use, design.options[name]) for name, use in barred.uses.items()):
+    if not all(meets(use, design.options[name]) for name, use in no_good.uses.items()):
         return False
-    return list_nested(design, frozenset(barred.uses)) == barred.inside
+    return list_nested(design, frozenset(no_good.uses)) == no_good.inside
 
 
 def list_nested(design: Design, names: frozenset[str]) -> frozenset[tuple[str, str]]:

@@ -230,4 +230,4 @@ class Idle:
     def among(self, components: Iterable[str]) -> frozenset[str]:
         """Return the colocated components without a start."""
         present = frozenset(components) if self.beside else frozenset()
-        return frozenset(name for name, beside in self.beside.items() if name in present and not present.isdisjoint(beside))
+        return frozenset(name for name, neighbours in self.beside.items() if name in present and not present.isdisjoint(neighbours))

@@ -233,8 +233,8 @@ class PlanningProblem:
 
     def turns_beside(self, component: str, idle: Iterable[str]) -> tuple[tuple[str, str], ...]:
         """Return the memory turns of a component and of idle ones whose work it does."""
-        done = (name for name in idle if self.idle.workers.get(name) == component)
-        return tuple(dict.fromkeys((*self.turns_of(component), *(turn for name in done for turn in self.turns_of(name)))))
+        idle_workers = (name for name in idle if self.idle.workers.get(name) == component)
+        return tuple(dict.fromkeys((*self.turns_of(component), *(turn for name in idle_workers for turn in self.turns_of(name)))))
 
     @cached_property
     def all_turns(self) -> tuple[tuple[str, str], ...]:

@@ -104,18 +104,21 @@ PHASES = ("generate", "infer", "train")
 
 def reachable(following: Mapping[Each, Iterable[Each]]) -> dict[Each, set[Each]]:
     """Return node -> all nodes that it leads to, itself included."""
-    reached = {node: {node, *successors} for node, successors in following.items()}
+    reach_of_node = {node: {node, *successors} for node, successors in following.items()}
     for between in following:
-        for reach in reached.values():
+        for reach in reach_of_node.values():
             if between in reach:
-                reach |= reached[between]
-    return reached
+                reach |= reach_of_node[between]
+    return reach_of_node
 
 
 def circles(following: Mapping[Each, Sequence[Each]]) -> dict[Each, int]:
     """Return task -> number of the strongly connected component."""
-    order, reached = list(following), reachable(following)
-    return {task: next(place for place, node in enumerate(order) if node in reached[task] and task in reached[node]) for task in order}
+    order, reach_of_node = list(following), reachable(following)
+    return {
+        task: next(place for place, node in enumerate(order) if node in reach_of_node[task] and task in reach_of_node[node])
+        for task in order
+    }
 
 
 @dataclass(frozen=True, slots=True)

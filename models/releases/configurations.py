@@ -54,22 +54,22 @@ class Configurations:
         """Return the bits of the releases that have a configuration."""
         return self.releases.mask(self.index[name]["releases"]) if name in self.index else 0
 
-    def compose(self, name: str, release: int, chosen: Mapping[str, str | None] | None = None) -> Composed | None:
-        """Build a configuration in a release, or None; `chosen` options are None if unknown."""
+    def compose(self, name: str, release: int, options_set: Mapping[str, str | None] | None = None) -> Composed | None:
+        """Build a configuration in a release, or None; `options_set` options are None if unknown."""
         entry = self.index.get(name)
         if entry is None or not self.releases.has(entry["releases"], release):
             return None
         base, choices = entry.get("base"), self.releases.select(entry.get("choices", {}), release)
         if not base:
-            return self._root(name, release, chosen or {})
-        implied = self._find_implied(base, chosen) if chosen else set()
+            return self._root(name, release, options_set or {})
+        implied_groups = self._find_implied(base, options_set) if options_set else set()
         lacking = {group for group, option in choices.items() if option is REMOVED}
-        options = {**{group: option for group, option in choices.items() if group not in implied}, **(chosen or {})}
+        options = {**{group: option for group, option in choices.items() if group not in implied_groups}, **(options_set or {})}
         options = {group: option for group, option in options.items() if group not in lacking}
-        composed = self.compose(base, release, options) or Composed({}, {})
-        composed.made = {group: option for group, option in composed.made.items() if group not in lacking}
-        change(composed.keys, self.releases.select(entry["keys"], release))
-        return composed
+        configuration = self.compose(base, release, options) or Composed({}, {})
+        configuration.made = {group: option for group, option in configuration.made.items() if group not in lacking}
+        change(configuration.keys, self.releases.select(entry["keys"], release))
+        return configuration
 
     def path(self, name: str, release: int) -> str:
         """Return the file of a configuration in a release."""
@@ -98,9 +98,9 @@ class Configurations:
         return self._find_exactly(name, key, valued=True)
 
     def _find_releases(self, name: str, key: str) -> int:
-        known, inside = self._find_exactly(name, key), f"{key}."
-        below = {path for table in self._tables(name) for path in table if path.startswith(inside)} if not known else ()
-        return reduce(or_, (self._find_exactly(name, path) for path in below), known)
+        releases, prefix = self._find_exactly(name, key), f"{key}."
+        below = {path for table in self._tables(name) for path in table if path.startswith(prefix)} if not releases else ()
+        return reduce(or_, (self._find_exactly(name, path) for path in below), releases)
 
     def _find_exactly(self, name: str, key: str, valued: bool = False) -> int:
         entry, mask = self.index.get(name), self.releases.mask
@@ -165,28 +165,28 @@ class Configurations:
         options: Mapping[str, Mapping[str, Any]] = self._file(f"{name}.options")
         return {group for choice, facts in options.items() if choice.partition("=")[0] in groups for group in facts.get("choices", ())}
 
-    def _root(self, name: str, release: int, chosen: Mapping[str, str | None]) -> Composed:
+    def _root(self, name: str, release: int, options_set: Mapping[str, str | None]) -> Composed:
         """Compose a configuration without base."""
         entry, releases = self.index[name], self.releases
-        composed = Composed(releases.select(self._file(name)["keys"], release), releases.select(entry.get("choices", {}), release))
-        overrides = {group: option for group, option in chosen.items() if composed.made.get(group, option) != option}
+        configuration = Composed(releases.select(self._file(name)["keys"], release), releases.select(entry.get("choices", {}), release))
+        overrides = {group: option for group, option in options_set.items() if configuration.made.get(group, option) != option}
         if not overrides:
-            return composed
+            return configuration
         options: Mapping[str, Mapping[str, Any]] = self._file(f"{name}.options")
-        implied: dict[str, str | None] = {}
+        implied_options: dict[str, str | None] = {}
         for group, option in overrides.items():
             facts = options.get(f"{group}={option}")
             if facts is None or not releases.has(facts["releases"], release):
-                composed.open.add(package_of(group))
+                configuration.open.add(package_of(group))
             else:
-                implied.update(releases.select(facts.get("choices", {}), release))
-        steps = {group: option for group, option in implied.items() if group not in chosen}
+                implied_options.update(releases.select(facts.get("choices", {}), release))
+        steps = {group: option for group, option in implied_options.items() if group not in options_set}
         for group, option in {**steps, **overrides}.items():
             facts = options.get(f"{group}={option}")
-            if facts is not None and option is not None and composed.made.get(group) != option:
-                change(composed.keys, releases.select(facts["keys"], release))
-                composed.made[group] = option
-        return composed
+            if facts is not None and option is not None and configuration.made.get(group) != option:
+                change(configuration.keys, releases.select(facts["keys"], release))
+                configuration.made[group] = option
+        return configuration
 
     def _file(self, name: str) -> dict[str, Any]:
         if name not in self._files:

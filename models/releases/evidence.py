@@ -70,16 +70,16 @@ def _from_checkout(table: ReleaseTable, folder: str) -> ReleaseChoice | None:
         candidates = sum(1 << release.index for release in same) or candidates
     for path, ranges in table.marks.items():
         has = mask_of(table, ranges)
-        narrowed = candidates & (has if os.path.exists(os.path.join(folder, path)) else ~has)
-        candidates = narrowed or candidates
+        agreeing = candidates & (has if os.path.exists(os.path.join(folder, path)) else ~has)
+        candidates = agreeing or candidates
     return _compare_code(state_release(table, table.releases[candidates.bit_length() - 1], f"checkout {os.path.basename(folder)}"), folder)
 
 
 def _compare_code(choice: ReleaseChoice, folder: str) -> ReleaseChoice:
     """Return a choice that tells how the code in a folder differs from its release."""
     code = zip(choice.table.code, choice.release.code)
-    changed = next((path for path, digest in code if digest and digest_of(folder, path) not in ("", digest)), "")
-    return replace(choice, differs=f"has another `{changed}`") if changed else choice
+    path_differing = next((path for path, digest in code if digest and digest_of(folder, path) not in ("", digest)), "")
+    return replace(choice, differs=f"has another `{path_differing}`") if path_differing else choice
 
 
 def digest_of(*path: str) -> str:
@@ -127,10 +127,10 @@ def choose_by_keys(table: ReleaseTable, ranges: Mapping[str, Sequence[Range]], p
     return choose_by_masks(table, {name: mask_of(table, ranges[name]) for name in present if name in ranges})
 
 
-def choose_by_masks(table: ReleaseTable, known: Mapping[str, int]) -> ReleaseChoice:
+def choose_by_masks(table: ReleaseTable, mask_of_name: Mapping[str, int]) -> ReleaseChoice:
     """Choose as `choose_by_keys` does, from bit masks with the oldest release lowest."""
     all_releases = (1 << len(table.releases)) - 1
-    excluding = {name: mask for name, mask in known.items() if mask & all_releases != all_releases and mask & all_releases}
+    excluding = {name: mask for name, mask in mask_of_name.items() if mask & all_releases != all_releases and mask & all_releases}
     candidates = reduce(lambda remaining, mask: remaining & mask, excluding.values(), all_releases)
     if candidates == all_releases:
         return newest(table)

@@ -183,22 +183,22 @@ class Releases:
             bits |= (1 << self._ends[run[1]]) - (1 << self._starts[run[0]])
         return bits
 
-    def runs(self, column: Mapping[int, Any], known: Sequence[int]) -> list[list[Any]]:
+    def runs(self, column: Mapping[int, Any], indices: Sequence[int]) -> list[list[Any]]:
         """Convert values by index to runs.
 
-        `known` are the indices, ascending, of the releases in the table. A run that reaches the
+        `indices` are the indices, ascending, of the releases in the table. A run that reaches the
         first or the last of them is open on that side, so that it also covers an added release.
         """
         runs: list[list[Any]] = []
         last: tuple[int, Any] | None = None
-        for place, index in enumerate(known):
+        for place, index in enumerate(indices):
             if index not in column:
                 last = None
                 continue
             value = column[index]
             if last is None or not same(last[1], value):
                 runs.append([self.names[index] if place else "", "", *_read_stored(value)])
-            runs[-1][1] = self.names[known[place + 1]] if place + 1 < len(known) else ""
+            runs[-1][1] = self.names[indices[place + 1]] if place + 1 < len(indices) else ""
             last = (index, value)
         return runs
 

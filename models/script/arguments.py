@@ -94,8 +94,8 @@ class Arguments:
         """Return the full name of an option, and False if Hydra refuses it."""
         if not self.hydra or name[:2] != "--" or name == "--":
             return name, True
-        meant = [option for option in _HYDRA if option.startswith(name)]
-        return meant[0] if len(meant) == 1 else name, bool(meant)
+        options = [option for option in _HYDRA if option.startswith(name)]
+        return options[0] if len(options) == 1 else name, bool(options)
 
     def option(self, name: str) -> str:
         """Return the value of an option; "" if unknown or secret."""
@@ -105,7 +105,7 @@ class Arguments:
         plain, head = word.plain, _KEY.match(word.plain)
         length = head.end() if head else len(plain)
         key, value = word.cut(0, length), word.cut(length + 1)
-        mapped = Mapped(word, self.source, self.shell, length)
+        word_map = Mapped(word, self.source, self.shell, length)
         if not key.certain:
             why = key.why_unknown or "it depends on the environment"
             self._leave_unchecked(f"a setting whose key is not known is left out: {why}", "Write its key in the script")
@@ -114,8 +114,8 @@ class Arguments:
         if value.secret and not why and not Environment.may_be_judged(value.plain):
             why = "it depends on the environment, whose text is not shown"
         if head and why:
-            self._add_unknown(key.plain, value, mapped, why)
-        elif setting := self._read(plain, key.plain, value, mapped):
+            self._add_unknown(key.plain, value, word_map, why)
+        elif setting := self._read(plain, key.plain, value, word_map):
             if value.secret:
                 setting = replace(setting, text=self._read_source(setting.span))
                 if setting.value is not None:
@@ -124,12 +124,12 @@ class Arguments:
                 self.assumed[setting.value.span] = value.assumed
             self._add(setting, self.hydra)
 
-    def _read(self, text: str, key: str, value: WordText, mapped: Mapped) -> Setting | None:
+    def _read(self, text: str, key: str, value: WordText, word_map: Mapped) -> Setting | None:
         """Parse a setting as Hydra does; None, with a finding, if Hydra refuses it."""
         try:
-            return mapped.setting(read_setting(text, Span("", 0, len(text), 1, 1)))
+            return word_map.setting(read_setting(text, Span("", 0, len(text), 1, 1)))
         except UnusableInput as problem:
-            self._report_refused(key, value, mapped, problem.findings)
+            self._report_refused(key, value, word_map, problem.findings)
             return None
 
     def _add(self, setting: Setting, is_claimed: bool) -> None:
@@ -137,36 +137,36 @@ class Arguments:
         free = not is_claimed and setting.kind is not SettingMark.DELETE
         self.settings.append(replace(setting, kind=SettingMark.FORCE) if free else setting)
 
-    def _report_refused(self, key: str, value: WordText, mapped: Mapped, findings: Sequence[Finding]) -> None:
+    def _report_refused(self, key: str, value: WordText, word_map: Mapped, findings: Sequence[Finding]) -> None:
         """Report a setting that Hydra refuses; a placeholder to fill in is a warning."""
-        start, written = len(key) + 1, value.plain[:80]
+        start, value_text = len(key) + 1, value.plain[:80]
         if value.secret:
             message = "a value from the environment, which is not shown, is refused by Hydra"
-            self.findings.append(error("PW012", "", message, mapped.span(0, start)))
+            self.findings.append(error("PW012", "", message, word_map.span(0, start)))
         elif self.multirun and any("--multirun" in finding.message for finding in findings):
-            self._add_unknown(key, value, mapped, f"`--multirun` starts a job for each value of `{written}`")
+            self._add_unknown(key, value, word_map, f"`--multirun` starts a job for each value of `{value_text}`")
         elif not self.hydra and value.pieces:
-            self._add_unknown(key, value, mapped, "its program may read it in another way than Hydra does")
+            self._add_unknown(key, value, word_map, "its program may read it in another way than Hydra does")
         elif self.hydra and _PLACEHOLDER.fullmatch(value.plain):
-            span = mapped.span(start, start + len(value.plain))
-            message, why = f"`{key}` is `{written}`, which is still to be written", "Hydra refuses it as it is"
+            span = word_map.span(start, start + len(value.plain))
+            message, why = f"`{key}` is `{value_text}`, which is still to be written", "Hydra refuses it as it is"
             self.findings.append(warning("PW012", "", message, span, label="not filled in", help="write the value", notes=(why,)))
-            self._add_unknown(key, value, mapped, f"`{written}` is still to be written")
+            self._add_unknown(key, value, word_map, f"`{value_text}` is still to be written")
         elif self.hydra:
-            self.findings += map(mapped.finding, findings)
+            self.findings += map(word_map.finding, findings)
 
-    def _add_unknown(self, key: str, value: WordText, mapped: Mapped, why: str) -> None:
+    def _add_unknown(self, key: str, value: WordText, word_map: Mapped, why: str) -> None:
         """Add a setting with an unknown value."""
         plain, start = value.plain[:MAX_LENGTH], len(key) + 1
         end = start + len(plain)
-        setting = self._read(f"{key}=", key, WordText(), mapped)
+        setting = self._read(f"{key}=", key, WordText(), word_map)
         if setting is None:
             return
-        span = mapped.span(start, max(start + 1, end))
-        written = self._read_source(span)
-        scalar = Scalar(plain if plain and not value.secret else written, UNRESOLVED, span, mapped.origin(start, end))
+        span = word_map.span(start, max(start + 1, end))
+        source_text = self._read_source(span)
+        scalar = Scalar(plain if plain and not value.secret else source_text, UNRESOLVED, span, word_map.origin(start, end))
         self.reasons[span] = why
-        self._add(replace(setting, value=scalar, text=f"{key}={written}"), self.hydra and not value.perhaps)
+        self._add(replace(setting, value=scalar, text=f"{key}={source_text}"), self.hydra and not value.perhaps)
 
     def _read_source(self, span: Span) -> str:
         return self.source.text[span.start : span.end][:80]
@@ -180,22 +180,22 @@ class Arguments:
         The program knows `options` alone. If not `certain`, a fork of the program may take more:
         the words are unchecked then.
         """
-        self.settings, rest, refused = [], iter(words), list[WordText]()
+        self.settings, rest, strange = [], iter(words), list[WordText]()
         for word in rest:
             name, equals, _ = word.plain.partition("=")
             if any(option.startswith(name) for option in options) and name not in ("", "-", "--", "--config_"):
                 _ = equals or next(rest, None)
             elif word.known and not word.unset:
-                refused.append(word)
+                strange.append(word)
         self.positional = [word for word in self.positional if not word.known or word.unset]
-        if not refused:
+        if not strange:
             return
-        span = Mapped(refused[0], self.source).whole
+        span = Mapped(strange[0], self.source).whole
         message = f"`{program}` takes {' and '.join(f'`{option}`' for option in options)} alone, so it refuses "
-        close = "--" + refused[0].plain.partition("=")[0][2:].replace("-", "_")
+        close = "--" + strange[0].plain.partition("=")[0][2:].replace("-", "_")
         help_ = f"write `{close}`" if close in options else "write it into the configuration itself"
         if certain:
-            message += f"this argument and {len(refused) - 1} more" if len(refused) > 1 else "this argument"
+            message += f"this argument and {len(strange) - 1} more" if len(strange) > 1 else "this argument"
             note = "argparse ends the program with exit status 2"
             self.findings.append(error("PW012", "", message, span, label="refused", help=help_, notes=(note,)))
         else:
@@ -211,14 +211,20 @@ class Arguments:
                 why = f"an argument that may hold more settings is not known: {why_open(word) or 'it is empty'}"
                 self._leave_unchecked(why, "Write its settings in the script", not word.known)
             elif self.hydra and span.start >= line_end:
-                written, close = self._read_source(span), word.plain.partition("=")[0].replace("_", "-")
-                kind = "word" if close[:2] != "--" else "option" if close in _HYDRA else "setting" if "=" in written else "other option"
+                source_text, close = self._read_source(span), word.plain.partition("=")[0].replace("_", "-")
+                kind = "word" if close[:2] != "--" else "option" if close in _HYDRA else "setting" if "=" in source_text else "other option"
                 kind = "apart" if span in self.apart else kind
                 if re.match(r"\\[ \t]", text[span.start :][:2]):
                     kind, line_end = "blank", line_end_of(text, span.start)
                     edit = Edit(self.source.span(span.start + 1, line_end), "")
                     span = self.source.span(span.start, span.start + 1)
-                values = {"program": program, "written": written, "bare": written[2:], "close": close, "meant": self.apart.get(span, "")}
+                values = {
+                    "program": program,
+                    "written": source_text,
+                    "bare": source_text[2:],
+                    "close": close,
+                    "meant": self.apart.get(span, ""),
+                }
                 message, label, help_ = (part.format(**values) for part in _REFUSALS[kind])
                 self.findings.append(error("PW012", "", message, span, label=label, help=help_, edit=edit))
 
@@ -306,16 +312,16 @@ class Mapped:
             return replace(finding, span=span, help=help_)
         if self.origin(edit.span.start, edit.span.end) is not None:
             return replace(finding, span=span, edit=None, help=f"write `{quote(edit.text)}` where the value comes from")
-        moved = Edit(self._move(edit.span), edit.text)
-        moved = fit_edit(self._source.text, moved) if self._shell else moved
-        return replace(finding, span=span, edit=moved, help=f"write `{moved.text}`")
+        new_edit = Edit(self._move(edit.span), edit.text)
+        new_edit = fit_edit(self._source.text, new_edit) if self._shell else new_edit
+        return replace(finding, span=span, edit=new_edit, help=f"write `{new_edit.text}`")
 
     def _move(self, span: Span) -> Span:
-        moved = self.span(span.start, span.end)
+        new_span = self.span(span.start, span.end)
         if span.end > span.start:
-            return moved
+            return new_span
         after = self.word.cut(0, span.start).pieces[-1:]
-        position = self._place(after[0])[1] if after else moved.start
+        position = self._place(after[0])[1] if after else new_span.start
         return self._source.span(position, position)
 
 

@@ -56,8 +56,8 @@ def _compute(text: str, lookup: Callable[[str], int]) -> int:
     """Compute a sum. Raises NotComputed, and SyntaxError and its like for another text."""
     if len(text) > MAX_LENGTH or not _LETTERS.fullmatch(text) or "++" in text or "--" in text:
         raise NotComputed(_NOT_FOLLOWED)
-    written = text.replace("&&", " and ").replace("||", " or ")
-    return _value(ast.parse(f"({written})" if text.strip() else "0", mode="eval").body, lookup)
+    expression = text.replace("&&", " and ").replace("||", " or ")
+    return _value(ast.parse(f"({expression})" if text.strip() else "0", mode="eval").body, lookup)
 
 
 def _value(node: ast.AST, lookup: Callable[[str], int]) -> int:

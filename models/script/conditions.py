@@ -60,17 +60,17 @@ class Truth:
 HOLDS = Truth(True)
 
 
-def evaluate_sum(text: WordText, place: Place, expander: Expander, shown: str) -> Truth:
+def evaluate_sum(text: WordText, place: Place, expander: Expander, source_text: str) -> Truth:
     """Evaluate `(( sum ))`: true if the sum is not 0."""
     try:
         total = expander.calculate(text, place)
     except NotComputed as problem:
-        return Truth(None, f"`{shown}` is not known: {problem}")
+        return Truth(None, f"`{source_text}` is not known: {problem}")
     return _unless_unset(total.plain != "0", total)
 
 
-def evaluate_test(operands: Sequence[Operand], shown: str, expander: Expander) -> Truth:
-    """Evaluate `[[ operands ]]` or `[ operands ]`; `shown` is the condition as written."""
+def evaluate_test(operands: Sequence[Operand], source_text: str, expander: Expander) -> Truth:
+    """Evaluate `[[ operands ]]` or `[ operands ]`; `source_text` is the condition as written."""
     if not operands:
         return Truth(False)
     disjunction, conjunction = ("-o", "-a") if operands[0].parts is None else ("||", "&&")
@@ -81,10 +81,10 @@ def evaluate_test(operands: Sequence[Operand], shown: str, expander: Expander) -
         truth = reduce(Truth.either, [reduce(Truth.both, group) for group in tests])
     except NotComputed as problem:
         why = f": {problem}" if str(problem) else ""
-        return Truth(None, f"`{shown}` is no condition that is followed{why}")
+        return Truth(None, f"`{source_text}` is no condition that is followed{why}")
     if truth.value is not None:
         return truth
-    return Truth(None, f"it depends on whether `{shown}` holds: {truth.why}", truth.depends)
+    return Truth(None, f"it depends on whether `{source_text}` holds: {truth.why}", truth.depends)
 
 
 @dataclass(frozen=True, slots=True)

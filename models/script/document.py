@@ -64,16 +64,16 @@ class InterpretedScript:
 
 def script_started(source: Source) -> str:
     """Return the script that a command line starts; "" for any other command."""
-    calls = filter(None, (script_call(started.words) for started in read_script(source).started))
+    calls = filter(None, (script_call(command.words) for command in read_script(source).started))
     return next((call[0].plain for call in calls if call[0].known), "")
 
 
 def _give(state: State, command: str) -> None:
     """Give a script the arguments and the variables of the command that starts it."""
-    for started in read_script(Source(NAME, command)).started:
-        if call := script_call(started.words):
+    for inner in read_script(Source(NAME, command)).started:
+        if call := script_call(inner.words):
             state.call([_at_script_start(word) for word in call[1:]])
-            variables = {**started.variables, **read_stated(started.words)}  # of `N=2 bash FILE` and of `env N=2 bash FILE`
+            variables = {**inner.variables, **read_stated(inner.words)}  # of `N=2 bash FILE` and of `env N=2 bash FILE`
             state.variables |= {name: _at_script_start(text) for name, text in variables.items()}
             state.exported |= variables.keys()
             break
@@ -119,11 +119,11 @@ def read_script(
         message = f"following the script takes too long: {problem}"
         help_ = "give the settings without loops, or as `key=value` words"
         findings.append(error("PW002", "", message, source.whole(), help=help_))
-    unchecked = []
+    gaps = []
     for start, end in dict.fromkeys(follower.unread):
-        written, line = " ".join(source.text[start:end].split())[:60], source.span(start, end).line
-        unchecked.append(Unchecked("PW122", "", f"`{written}` in line {line} is not followed; what it sets is not known"))
-    return InterpretedScript(source, tuple(follower.started), tuple(findings), tuple(unchecked), machine)
+        source_text, line = " ".join(source.text[start:end].split())[:60], source.span(start, end).line
+        gaps.append(Unchecked("PW122", "", f"`{source_text}` in line {line} is not followed; what it sets is not known"))
+    return InterpretedScript(source, tuple(follower.started), tuple(findings), tuple(gaps), machine)
 
 
 def documents_of(source: Source, composer: Composer) -> tuple[Document, ...]:
@@ -146,9 +146,9 @@ def documents_of(source: Source, composer: Composer) -> tuple[Document, ...]:
 
 def _choose_programs(script: InterpretedScript, composer: Composer) -> list[StartedProgram]:
     """Return the programs to check: configured ones, else found ones, else those named `main`."""
-    found = [launch for started in script.started if (launch := launch_of(started))]
-    again = {(launch.started.place, launch.name, launch.arguments): launch for launch in reversed(found)}
-    programs = [StartedProgram(script.source, launch, composer) for launch in reversed(again.values())]
+    launches = [launch for command in script.started if (launch := launch_of(command))]
+    last_launches = {(launch.started.place, launch.name, launch.arguments): launch for launch in reversed(launches)}
+    programs = [StartedProgram(script.source, launch, composer) for launch in reversed(last_launches.values())]
     return (
         [program for program in programs if program.is_configured]
         or [program for program in programs if program.found is not None]
@@ -179,47 +179,47 @@ def _report_no_program(script: InterpretedScript) -> Finding:
     return error("PW010", "", message, span, help=help_)
 
 
-def _document(script: InterpretedScript, started: StartedProgram, number: int, count: int) -> Document:
-    source, launch, composer, words = script.source, started.launch, started.composer, started.arguments
-    words.refuse_positional(started.name)
-    command, lost = source.span(*launch.started.place), _lost_arguments(launch, script)
+def _document(script: InterpretedScript, program_start: StartedProgram, number: int, count: int) -> Document:
+    source, launch, composer, words = script.source, program_start.launch, program_start.composer, program_start.arguments
+    words.refuse_positional(program_start.name)
+    command, lost_findings = source.span(*launch.started.place), _lost_arguments(launch, script)
     machine, why = machine_of(launch, script.started, source)
-    failed = any(finding.severity is Severity.ERROR for finding in words.findings)
+    has_error = any(finding.severity is Severity.ERROR for finding in words.findings)
     program = Program(
-        name=started.name,
+        name=program_start.name,
         span=Mapped(launch.program, source).whole,
         launcher=launch.launcher,
         options=_options(launch.options, words),
         command=command,
         number=number,
         count=count,
-        found=started.found is not None,
-        complete=not (lost or words.unchecked or failed),
-        is_hydra=started.is_hydra,
+        found=program_start.found is not None,
+        complete=not (lost_findings or words.unchecked or has_error),
+        is_hydra=program_start.is_hydra,
         machine=machine or script.machine,
-        missing=started.missing,
-        is_open=started.is_open,
+        missing=program_start.missing,
+        is_open=program_start.is_open,
     )
-    unchecked = [_unset(name, launch.started.needs_all) for name in sorted(launch.started.dropped)]
+    gaps = [_unset(name, launch.started.needs_all) for name in sorted(launch.started.dropped)]
     reasons = [why] if why else []
     if match := _KEPT.search(source.text):
         reasons.append(f"`{match[1]}` keeps accelerators for the command itself, which are not subtracted")
-    unchecked += [Unchecked("PW122", "", reason, True, "Show the program all accelerators of its nodes") for reason in reasons]
-    if not started.is_hydra and any(setting.kind is SettingMark.FORCE and setting.text[:2] != "++" for setting in words.settings):
-        why = f"how `{started.name}` reads its settings is not known here, so whether it has their keys was not checked"
-        unchecked.append(Unchecked("PW104", "", why))
+    gaps += [Unchecked("PW122", "", reason, True, "Show the program all accelerators of its nodes") for reason in reasons]
+    if not program_start.is_hydra and any(setting.kind is SettingMark.FORCE and setting.text[:2] != "++" for setting in words.settings):
+        why = f"how `{program_start.name}` reads its settings is not known here, so whether it has their keys was not checked"
+        gaps.append(Unchecked("PW104", "", why))
     if condition := launch.started.condition:
-        why = f"whether `{started.name}` in line {command.line} is started is not known: {condition}"
-        unchecked.append(Unchecked("PW122", "", why))
+        why = f"whether `{program_start.name}` in line {command.line} is started is not known: {condition}"
+        gaps.append(Unchecked("PW122", "", why))
 
-    def again(text: Source) -> Document:
-        documents = documents_of(text, composer)
+    def again(source_text: Source) -> Document:
+        documents = documents_of(source_text, composer)
         return documents[min(number, len(documents)) - 1]
 
-    main = composer.library.source(started.found.path, started.found.name) if started.found else None
-    document = _compose_command(source, words, program, composer, again, main, started.added)
-    findings = (*script.findings, *words.findings, *lost, *document.findings)
-    return replace(document, findings=findings, unchecked=(*script.unchecked, *words.unchecked, *document.unchecked, *unchecked))
+    main = composer.library.source(program_start.found.path, program_start.found.name) if program_start.found else None
+    document = _compose_command(source, words, program, composer, again, main, program_start.added)
+    findings = (*script.findings, *words.findings, *lost_findings, *document.findings)
+    return replace(document, findings=findings, unchecked=(*script.unchecked, *words.unchecked, *document.unchecked, *gaps))
 
 
 def _unset(name: str, must_be_set: bool) -> Unchecked:
@@ -231,12 +231,12 @@ def _unset(name: str, must_be_set: bool) -> Unchecked:
 
 
 def _compose_command(
-    source: Source, words: Arguments, program: Program, composer: Composer, again: Callable[[Source], Document],
-    main: Source | None = None, added: Added | None = None,
+    source: Source, words: Arguments, program: Program, composer: Composer, compose: Callable[[Source], Document],
+    main: Source | None = None, additions: Added | None = None,
 ) -> Document:  # fmt: skip
     program = replace(program, config_path=words.option("config-path"), config_name=words.option("config-name"))
-    document = composer.compose_program(source, main, words.settings, words.environment, added)
-    return replace(document, program=program, reasons=words.reasons, assumed=words.assumed, compose=again)
+    document = composer.compose_program(source, main, words.settings, words.environment, additions)
+    return replace(document, program=program, reasons=words.reasons, assumed=words.assumed, compose=compose)
 
 
 def _options(words: Sequence[WordText], arguments: Arguments) -> tuple[tuple[str, str], ...]:
@@ -264,7 +264,7 @@ def _lost_arguments(launch: LaunchCommand, script: InterpretedScript) -> tuple[F
         return ()
     count = sum(bool(_PLAIN_SETTING.match(word.plain)) for word in following.words)
     first = text[slice(*following.place)].split()[0].split("=")[0]
-    lost = f"{count} settings, from `{first}` on, never reach" if count > 1 else f"`{first}` never reaches"
+    subject = f"{count} settings, from `{first}` on, never reach" if count > 1 else f"`{first}` never reaches"
     edit: Edit | None
     if place := launch.started.cut:
         begin = text.rfind("\n", 0, place[0]) + 1
@@ -276,11 +276,11 @@ def _lost_arguments(launch: LaunchCommand, script: InterpretedScript) -> tuple[F
         stop = line_end_of(text, end)
         last = end + len(text[end:stop].rstrip())
         # a blank after the backslash has a fix in `Arguments.refuse_positional`
-        escaped = re.search(r"\\[ \t]", text[text.rfind("\n", 0, end) + 1 : stop])
-        edit, place = None if escaped or last > end else Edit(source.span(end, stop), " \\"), (last - 1, last)
+        blank_escape = re.search(r"\\[ \t]", text[text.rfind("\n", 0, end) + 1 : stop])
+        edit, place = None if blank_escape or last > end else Edit(source.span(end, stop), " \\"), (last - 1, last)
         why, label = f"line {source.span(end - 1, end).line} does not end with a backslash", "no backslash follows"
         help_ = "end the line with a backslash"
-    message, span = f"{lost} `{launch.program.plain}`", source.span(*place)
+    message, span = f"{subject} `{launch.program.plain}`", source.span(*place)
     return (warning("PW125", "", message, span, label=label, help=help_, edit=edit, notes=(why, _LOST_NOTE)),)
 
 
@@ -293,8 +293,8 @@ def document_of_arguments(texts: Sequence[str], composer: Composer) -> Document:
     for text in texts:
         words.append(WordText.of(text, (position, position + len(text)), exact=True))
         position += len(text) + 1
-    again = lambda text: document_of_arguments(text.text.split("\n"), composer)  # noqa: E731
-    return _of_settings(Source(NAME, "\n".join(texts)), words, composer, again)
+    compose = lambda text: document_of_arguments(text.text.split("\n"), composer)  # noqa: E731
+    return _of_settings(Source(NAME, "\n".join(texts)), words, composer, compose)
 
 
 def document_of_settings(source: Source, composer: Composer) -> Document:
@@ -311,15 +311,15 @@ def document_of_settings(source: Source, composer: Composer) -> Document:
     return _of_settings(source, words, composer, lambda text: document_of_settings(text, composer))
 
 
-def _of_settings(source: Source, words: Sequence[WordText], composer: Composer, again: Callable[[Source], Document]) -> Document:
+def _of_settings(source: Source, words: Sequence[WordText], composer: Composer, compose: Callable[[Source], Document]) -> Document:
     arguments = Arguments(source, Environment.of(composer.allowed), shell=False)
     arguments.read(words)
     arguments.refuse_positional("Hydra")
     command = source.span(0, len(source.text.rstrip()))
     program = Program("", source.whole(), command=command, complete=source.name != NAME)
-    document = _compose_command(source, arguments, program, composer, again)
-    findings, unchecked = (*arguments.findings, *document.findings), (*arguments.unchecked, *document.unchecked)
-    return replace(document, findings=findings, unchecked=unchecked)
+    document = _compose_command(source, arguments, program, composer, compose)
+    findings, gaps = (*arguments.findings, *document.findings), (*arguments.unchecked, *document.unchecked)
+    return replace(document, findings=findings, unchecked=gaps)
 
 
 # -- tasks of SkyPilot and Ray
@@ -358,13 +358,13 @@ def _text(value: Scalar, text: str) -> WordText:
 
 def _block(source: Source, run: Scalar, text: str) -> Script:
     """Return the text of the block, with the place of every line in the file."""
-    written, pieces, (position, stop) = source.text, list[WordPiece](), (run.span.start, run.span.end)
+    source_text, pieces, (position, stop) = source.text, list[WordPiece](), (run.span.start, run.span.end)
     for line in text.splitlines(keepends=True):
         bare = line.strip("\n")
-        at = written.find(bare, position, stop) if bare else position
+        at = source_text.find(bare, position, stop) if bare else position
         if at < 0:  # not written line by line
             return Script(text, _text(run, text))
         end = min(at + len(line), stop)
-        pieces.append(WordPiece(line, ((at, end),), written[at:end] == line))
+        pieces.append(WordPiece(line, ((at, end),), source_text[at:end] == line))
         position = end if bare else position
     return Script("".join(piece.text for piece in pieces), WordText(tuple(pieces)))

@@ -227,26 +227,26 @@ class Expander(ABC):
             return self._unknown(part, str(problem))
 
     def _unknown(self, part: Part | Word, why: str, path: str = "") -> WordText:
-        written = self.script.text[slice(*part.place)]
-        return WordText.unknown(written, self._place(part), why, path)
+        source_text = self.script.text[slice(*part.place)]
+        return WordText.unknown(source_text, self._place(part), why, path)
 
     def _inner(self, part: Inner) -> WordText:
         """Expand a sum, a command or a home folder. Raises NotComputed."""
-        shown = self.script.show(part.place)
+        excerpt = self.script.show(part.place)
         if part.kind == "tilde":
             raise NotComputed("`~` is a folder of the machine where the script runs")
         if part.kind == "sum":
             try:
                 return self.calculate(self.text(self.script.parts(*part.inside, True)), self._place(part))
             except NotComputed as problem:
-                raise NotComputed(f"`{shown}` is not known: {problem}") from problem
-        written = self.script.text[slice(*part.inside)]
-        if part.kind == "process" or (shown[:1] == "`" and "\\" in written):
-            return self._unknown(part, f"`{shown}` is a command, which is not run")
-        text = self.capture(Script(written, self.script.origin.cut(*part.inside), self.script.time))
+                raise NotComputed(f"`{excerpt}` is not known: {problem}") from problem
+        inner_text = self.script.text[slice(*part.inside)]
+        if part.kind == "process" or (excerpt[:1] == "`" and "\\" in inner_text):
+            return self._unknown(part, f"`{excerpt}` is a command, which is not run")
+        text = self.capture(Script(inner_text, self.script.origin.cut(*part.inside), self.script.time))
         if any(not piece.unknown for piece in text.pieces) or not text.pieces:
             return text
-        return self._unknown(part, f"`{shown}` is a command, which is not run", text.path)
+        return self._unknown(part, f"`{excerpt}` is a command, which is not run", text.path)
 
     @abstractmethod
     def capture(self, script: Script) -> WordText:
@@ -257,9 +257,9 @@ class Expander(ABC):
         parts = {child.type: child for child in node.children}
         if not {"heredoc_start", "heredoc_body"} <= parts.keys():
             return None
-        inside, start = self.script.range(parts["heredoc_body"]), self.script.read(parts["heredoc_start"])
+        body, start = self.script.range(parts["heredoc_body"]), self.script.read(parts["heredoc_start"])
         is_quoted = any(sign in start for sign in "'\"\\")
-        text = self.script.origin.cut(*inside) if is_quoted else self.text(self.script.parts(*inside, True))
+        text = self.script.origin.cut(*body) if is_quoted else self.text(self.script.parts(*body, True))
         if "<<-" not in parts:
             return text
         lines = re.finditer(r"^\t*([^\n]*\n?)", text.plain, re.MULTILINE)

@@ -167,8 +167,8 @@ class ControlFlow(Expander):
             shell = self.fork()
             shell.state.put(INPUT, text)
             shell.state.put(OUTPUT, WordText())
-            ended = shell.statement(child)
-            truth = truth.both(ended) if "pipefail" in self.state.flags else ended
+            outcome = shell.statement(child)
+            truth = truth.both(outcome) if "pipefail" in self.state.flags else outcome
             text = shell.state.text_of(OUTPUT)
         self.print(text or WordText())
         return truth
@@ -201,8 +201,8 @@ class ControlFlow(Expander):
             if not truth.value:
                 return self._branch(rest, place)
             self.went_past = False
-            ended = self.statements(body)
-            return self._branch(rest, place) if self.went_past else ended
+            outcome = self.statements(body)
+            return self._branch(rest, place) if self.went_past else outcome
 
     def _case(self, node: Node) -> Truth:
         branches, place = list[_Branch](), self.script.place(node)
@@ -278,27 +278,27 @@ class ControlFlow(Expander):
         """Interpret `while` or `until` turn by turn while the condition is known, `for ((` once."""
         if node.type == "c_style_for_statement":
             end = next((child.start_byte for child in node.children if child.type == "))"), node.end_byte)
-            assigned = names_assigned(self.script.text[node.start_byte : end])
-            self._run_loop_once(body, place, _OFTEN, {name: WordText.unknown(f"${name}", place, _OFTEN) for name in assigned})
+            names = names_assigned(self.script.text[node.start_byte : end])
+            self._run_loop_once(body, place, _OFTEN, {name: WordText.unknown(f"${name}", place, _OFTEN) for name in names})
             return HOLDS
-        ended = HOLDS
+        outcome = HOLDS
         for _ in range(MAX_TURNS):
             before, truth = dict(self.state.variables), self.test(node.children_by_field_name("condition"))
             truth = truth.negate() if node.children[0].type == "until" else truth
             if self.state.ended or not truth.value:
                 break
             with self._within(truth):
-                ended = self.statements(body)
+                outcome = self.statements(body)
             if self._has_left() or self.broken or before == self.state.variables:
-                return ended
+                return outcome
         if truth.value is not False and not self.state.ended:
             self._run_loop_once(body, place, truth.why or f"the loop has more than {MAX_TURNS} turns")
-        return ended
+        return outcome
 
-    def sum_of(self, inside: Place) -> Truth:
+    def sum_of(self, body: Place) -> Truth:
         """Evaluate `((...))`."""
-        text = self.text(self.script.parts(*inside, True))
-        return evaluate_sum(text, self.script.origin.place(*inside), self, self.script.show(inside))
+        text = self.text(self.script.parts(*body, True))
+        return evaluate_sum(text, self.script.origin.place(*body), self, self.script.show(body))
 
     def _run_loop_once(self, body: Sequence[Node], place: Place, why: str, values: Mapping[str, WordText] = _NO_VALUES) -> None:
         """Interpret a loop body with an unknown number of turns, with values set at first."""
@@ -324,7 +324,7 @@ class ControlFlow(Expander):
 
     def _has_left(self) -> bool:
         """Return True if the loop ends after this turn; `continue` begins the next turn."""
-        ended = self.state.ended
-        if ended.startswith(("break", "continue")):  # `continue 2` ends this loop and begins a turn of the next one
-            self.state.ended = ended.removesuffix("+") if ended[-1] == "+" else ""
-        return ended not in ("", "continue")
+        end_word = self.state.ended
+        if end_word.startswith(("break", "continue")):  # `continue 2` ends this loop and begins a turn of the next one
+            self.state.ended = end_word.removesuffix("+") if end_word[-1] == "+" else ""
+        return end_word not in ("", "continue")

@@ -98,17 +98,17 @@ class Follower(ControlFlow):
     def _condition(self, node: Node) -> Truth:
         """Evaluate `[ ... ]`, `[[ ... ]]` or `(( ... ))`."""
         (start, end), kind = self.script.range(node), node.children[0].type
-        inside, shown = (start + len(kind), end - len(kind)), self.script.show((start, end))
+        body, excerpt = (start + len(kind), end - len(kind)), self.script.show((start, end))
         if kind == "((":
-            return self.sum_of(inside)
-        words = list(self.script.words(*inside))
+            return self.sum_of(body)
+        words = list(self.script.words(*body))
         if kind == "[":
-            return self._test(self.fields(words), shown)
+            return self._test(self.fields(words), excerpt)
         operands = [Operand(self.script.text[slice(*word.place)], self.text(word.parts), word.parts) for word in words]
-        return evaluate_test(operands, shown, self)
+        return evaluate_test(operands, excerpt, self)
 
-    def _test(self, words: Sequence[WordText], shown: str) -> Truth:
-        return evaluate_test([Operand(word.plain, word) for word in words], shown, self)
+    def _test(self, words: Sequence[WordText], excerpt: str) -> Truth:
+        return evaluate_test([Operand(word.plain, word) for word in words], excerpt, self)
 
     def _function(self, node: Node) -> Truth:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
@@ -145,10 +145,10 @@ class Follower(ControlFlow):
         before = old[0] if isinstance(old, list) and old else old
         state.assign(name, join([before, text], place=place) if isinstance(before, WordText) else text)
 
-    def _array(self, name: str, inside: Place, place: Place, old: VariableValue | None) -> VariableValue:
+    def _array(self, name: str, body: Place, place: Place, old: VariableValue | None) -> VariableValue:
         """Return the value of `NAME=(...)` or `NAME+=(...)`."""
         array = list(old) if isinstance(old, list) else [old] if old is not None else []
-        for word in self.script.words(*inside):
+        for word in self.script.words(*body):
             if re.match(r"\[.*\]=", self.script.text[slice(*word.place)], re.DOTALL):
                 return WordText.unknown(f"${name}", place, "elements that are set by their numbers are not followed")
             array += self.fields([word])
@@ -253,40 +253,40 @@ class Follower(ControlFlow):
         """Interpret a simple command, whose own assignments and input hold for it alone."""
         self.dropped = set()
         words = self.fields(self.script.command_words(node))
-        own = [child for child in node.children if child.type in ("variable_assignment", "herestring_redirect")]
-        names = [self._target(child) if child.type == "variable_assignment" else INPUT for child in own]
-        before, exported, added = self.state.save(*names), self.state.exported, set(names) - {INPUT}
-        for child, name in zip(own, names):
+        prefixes = [child for child in node.children if child.type in ("variable_assignment", "herestring_redirect")]
+        names = [self._target(child) if child.type == "variable_assignment" else INPUT for child in prefixes]
+        before, exports_before, new_names = self.state.save(*names), self.state.exported, set(names) - {INPUT}
+        for child, name in zip(prefixes, names):
             self._redirection(child) if name == INPUT else self._assign(child)
         if not words:
             return HOLDS
-        self.state.exported = exported | added
+        self.state.exported = exports_before | new_names
         truth = self._carry_out(node, words)
         self.state.restore(before)
-        self.state.exported -= added - exported
+        self.state.exported -= new_names - exports_before
         return truth
 
     def _carry_out(self, node: Node, words: Sequence[WordText]) -> Truth:
         """Carry out a command: a function, a builtin, a nested text or a program."""
-        place, shown, state = self.script.place(node), self.script.show(self.script.range(node)), self.state
+        place, excerpt, state = self.script.place(node), self.script.show(self.script.range(node)), self.state
         name, *following = (word.plain if word.known else "" for word in words)
         if name == "time" and following and following[0] in state.functions:
             name, words = following[0], words[1:]
         if name in state.functions:
             return self._call(*state.functions[name], words[1:])
         if name in ("[", "test"):
-            return self._test(words[1 : -1 if name == "[" else None], shown)
+            return self._test(words[1 : -1 if name == "[" else None], excerpt)
         if name in _EXITS:
             return self._leave(name, words[1:], place)
         if name in _BUILTINS:
             return self._builtin(name, words[1:], place)
         if self._is_self_call(words):
-            raise LimitExceeded(f"`{shown}` begins the script itself again, without an end")
+            raise LimitExceeded(f"`{excerpt}` begins the script itself again, without an end")
         if name in ("eval", "source", "."):
             return self._include(name, words[1:], place)
         if name in CLOSERS:
             raise Unreadable(f"`{name}` has no beginning", place[0])
-        why = f"it depends on how `{shown}` ends"
+        why = f"it depends on how `{excerpt}` ends"
         if name == "trap" and len(words) > 2 and (launches_in(words[1].plain) or words[1].plain in state.functions):
             self._run_either(f"it depends on whether `{words[2].plain}` comes", place, lambda: self.fork()._evaluate(words[1]))
             return HOLDS
@@ -309,7 +309,7 @@ class Follower(ControlFlow):
         self._start(node, words)
         if OUTPUT in state.variables:
             text = print_output(name, words[1:], state, place)
-            silent = WordText() if name in _SILENT else WordText.unknown(shown, place, f"`{shown}` is a command, which is not run")
+            silent = WordText() if name in _SILENT else WordText.unknown(excerpt, place, f"`{excerpt}` is a command, which is not run")
             self.print(silent if text is None else text)
         for word in words[1:]:
             if name == "tee" and word.plain[:1] != "-":
@@ -342,14 +342,14 @@ class Follower(ControlFlow):
     def _is_self_call(self, words: Sequence[WordText]) -> bool:
         """Return True if a command restarts this script without any change or started program."""
         state, is_source = self.state, words[0].plain in ("source", ".")
-        called = words[1:] if is_source else words if shell_call(words) is None else script_call(words)
-        file = called[0] if called else WordText()
+        arguments = words[1:] if is_source else words if shell_call(words) is None else script_call(words)
+        file = arguments[0] if arguments else WordText()
         path = os.path.join(state.folder or os.path.dirname(state.script), file.path)
         if not file.path or os.path.normpath(path) != state.script or words[-1] is not file:
             return False
-        changed = state.variables if is_source else state.exported
-        moved = not state.folder and any(command.words[0].plain in ("cd", "pushd") for command in self.started)
-        return not (changed or moved or self.why_unsure or self.assumed or any(map(launch_of, self.started)))
+        variables = state.variables if is_source else state.exported
+        has_cd = not state.folder and any(command.words[0].plain in ("cd", "pushd") for command in self.started)
+        return not (variables or has_cd or self.why_unsure or self.assumed or any(map(launch_of, self.started)))
 
     def _start(self, node: Node, words: Sequence[WordText]) -> None:
         (start, stop), end = self.script.range(node), 0
@@ -360,7 +360,7 @@ class Follower(ControlFlow):
             end = max((self.script.range(child)[1] for child in node.parent.children if child.type == "file_redirect"), default=0)
         cut, place = _CUT.match(self.script.text, stop), self.script.origin.place
         replaces = words[0].plain == "exec" and words[0].known and len(words) > 1
-        started = Started(
+        command = Started(
             words=tuple(words[replaces:]),
             place=place(start, max(end, stop)),
             cut=place(*cut.span(1)) if cut else None,
@@ -371,10 +371,10 @@ class Follower(ControlFlow):
             needs_all="u" in self.state.flags,
             within=self.state.within,
         )
-        if self.script.origin.cut(start, start + 1).is_foreign and launch_of(started):
-            self.unread.append(started.place)  # an edit would change the wrong file
+        if self.script.origin.cut(start, start + 1).is_foreign and launch_of(command):
+            self.unread.append(command.place)  # an edit would change the wrong file
         else:
-            self.started.append(started)
+            self.started.append(command)
         self.state.ended = "exit" if replaces else self.state.ended
 
     def _environment(self) -> Mapping[str, WordText]:
@@ -435,7 +435,7 @@ class Follower(ControlFlow):
     def _call(self, script: Script, body: Node, words: Sequence[WordText]) -> Truth:
         self._enter()
         before, outer = self.state, (self.script, self.returned)
-        given, outer_variables = before.given, before.outer
+        outer_given, outer_variables = before.given, before.outer
         before.outer = {"@": before.variables["@"]}
         before.call(words)
         self.script, self.returned = script, False
@@ -444,7 +444,7 @@ class Follower(ControlFlow):
         (self.script, self.returned), state = outer, self.state
         state.calls -= 1
         state.restore(state.outer)
-        state.given, state.outer = given, outer_variables
+        state.given, state.outer = outer_given, outer_variables
         state.ended = "" if state.ended == "return" else state.ended
         return truth
 

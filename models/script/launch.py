@@ -72,16 +72,16 @@ class LaunchCommand:
     @property
     def name(self) -> str:
         """Module or file; the known end of the path if the folder is unknown."""
-        known = self.program.known and not self.program.unset
-        return self.program.plain if known else self.program.path
+        is_known = self.program.known and not self.program.unset
+        return self.program.plain if is_known else self.program.path
 
 
-def launch_of(started: Started) -> LaunchCommand | None:
+def launch_of(command: Started) -> LaunchCommand | None:
     """Return the program that a command starts, or None."""
-    words = started.words
+    words = command.words
     python = _interpreter(words)
     if python is None:
-        return _parse_submission(started) or _parse_wrapped(started)
+        return _parse_submission(command) or _parse_wrapped(command)
     word, before = words[python], [base(word.plain) for word in words[:python]]
     launcher, start, is_torchrun = "", python + 1, word.known and _TORCHRUN.fullmatch(word.plain) is not None
     if before and words[0].known:  # with its subcommands, such as `ray job submit`
@@ -101,11 +101,11 @@ def launch_of(started: Started) -> LaunchCommand | None:
     program, arguments = words[position], words[position + 1 :]
     if program.secret or not (program.known or program.path.endswith(".py")):
         return None
-    arguments = _with_input(words[:python], arguments, started.place[1])
+    arguments = _with_input(words[:python], arguments, command.place[1])
     if launcher == "ray job submit":
         arguments = tuple(map(_expand_again, arguments))
     options = tuple(word for word in words[start:position] if word.plain != "-m")
-    return LaunchCommand(started, program, launcher, options, arguments)
+    return LaunchCommand(command, program, launcher, options, arguments)
 
 
 def _expand_again(word: WordText) -> WordText:
@@ -168,24 +168,24 @@ def base(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def _parse_submission(started: Started) -> LaunchCommand | None:
+def _parse_submission(command: Started) -> LaunchCommand | None:
     """Parse `CLIENT run --entry=FILE.py --user_params="ARGUMENTS"`, used by scripts of ROLL."""
-    entry, params = find_option(started.words, "--entry"), find_option(started.words, "--user_params")
+    entry, params = find_option(command.words, "--entry"), find_option(command.words, "--user_params")
     if entry is None or params is None or not entry[1].plain.endswith(".py"):
         return None
     arguments = tuple(params[1].cut(*match.span()) for match in re.finditer(r"\S+", params[1].plain))
-    return LaunchCommand(started, entry[1], started.words[0].plain, (), arguments)
+    return LaunchCommand(command, entry[1], command.words[0].plain, (), arguments)
 
 
-def _parse_wrapped(started: Started) -> LaunchCommand | None:
+def _parse_wrapped(command: Started) -> LaunchCommand | None:
     """Parse `WORDS python -m MODULE ...` whose first word is no known launcher."""
-    words = started.words
+    words = command.words
     if base(words[0].plain) in _FACTS["speaking"]:
         return None
     for at, (word, following) in enumerate(zip(words, words[1:])):
         if at and word.known and _PYTHON.fullmatch(word.plain) and following.plain in ("-m", "-u"):
-            why = started.condition or f"it depends on `{words[0].plain[:40]}`"
-            launch = launch_of(replace(started, words=words[at:], condition=why))
+            why = command.condition or f"it depends on `{words[0].plain[:40]}`"
+            launch = launch_of(replace(command, words=words[at:], condition=why))
             return launch and replace(launch, launcher=words[0].plain, options=words[1:at])
     return None
 
@@ -262,23 +262,23 @@ def inherit(words: Sequence[WordText]) -> tuple[bool, str]:
 def read_stated(words: Sequence[WordText]) -> dict[str, WordText]:
     """Return the variables of the words `NAME=value` before a program, as in `env NAME=value`."""
     before = takewhile(lambda word: not (_SHELL.fullmatch(word.plain) or _INTERPRETER.fullmatch(word.plain)), words)
-    named = ((word.plain.partition("=")[0], word) for word in before)
-    return {name: word.cut(len(name) + 1) for name, word in named if name.isidentifier() and name != word.plain}
+    pairs = ((word.plain.partition("=")[0], word) for word in before)
+    return {name: word.cut(len(name) + 1) for name, word in pairs if name.isidentifier() and name != word.plain}
 
 
 def nested_text(
-    words: Sequence[WordText], stdin: WordText | None, written: Callable[[WordText], WordText | None]
+    words: Sequence[WordText], stdin: WordText | None, find_written: Callable[[WordText], WordText | None]
 ) -> tuple[WordText, Sequence[WordText]] | None:
     """Return text and arguments of a shell command.
 
-    It is `bash -c TEXT`, `sbatch --wrap TEXT`, or the input or a file that the script has `written`.
+    It is `bash -c TEXT`, `sbatch --wrap TEXT`, or the input or a file that the script has `find_written`.
     """
-    if (text := written(words[0])) is not None:
+    if (text := find_written(words[0])) is not None:
         return text, words[1:]
     if base(words[0].plain) in _FACTS["batch"]:
-        if wrapped := find_option(words, "--wrap"):
-            return wrapped[1], ()
-        texts = ((text, words[at:]) for at, word in enumerate(words[1:], 2) if (text := written(word)) is not None)
+        if wrap_option := find_option(words, "--wrap"):
+            return wrap_option[1], ()
+        texts = ((text, words[at:]) for at, word in enumerate(words[1:], 2) if (text := find_written(word)) is not None)
         return next(texts, (stdin, ()) if stdin is not None else None)
     name = base(words[0].plain)
     if name == "ssh":
@@ -292,7 +292,7 @@ def nested_text(
         if is_text:
             text, *arguments = _with_input(words[:at], words[at:], words[-1].place()[1])
             return text, arguments[1:]
-        text = written(words[at]) if at < len(words) and words[at].plain != "-s" else stdin
+        text = find_written(words[at]) if at < len(words) and words[at].plain != "-s" else stdin
         at += [word.plain for word in words[at : at + 2]] == ["-s", "--"]
         return (text, words[at + 1 :]) if text is not None else None
     if name in _FACTS["remote"] and len(words) > 2:  # a whole command as a word

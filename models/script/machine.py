@@ -48,29 +48,34 @@ def machine_of(launch: LaunchCommand, commands: Sequence[Started], source: Sourc
         numbers = [pair[0] for command in before if (pair := _option(command, "--num-gpus")) and pair[0] is not None]
         if min(numbers) < accelerators[0]:
             why = f"`ray start` shows nodes different numbers of accelerators: {min(numbers)} and {accelerators[0]}"
-    for_ray, repeated = accelerators is not None, ""
+    for_ray, duplicate = accelerators is not None, ""
     if accelerators is None and visible is None and not before:
         accelerators = _count_granted(launch)
     if accelerators is None and visible is not None:
         variable, text = visible
         accelerators = _visible(text)
         items = _devices(text) if accelerators and variable in _EMPTIED else []
-        repeated = next((item for place, item in enumerate(items) if item in items[:place]), "")
+        duplicate = next((item for place, item in enumerate(items) if item in items[:place]), "")
         if accelerators is None and not text.known:
             why = f"which accelerators `{variable}` shows is not known: {text.why_unknown}"
         elif accelerators is not None and before and not accelerators[0]:
             accelerators, why = None, f"`{variable}` shows no accelerators of this node, and other nodes are not known"
     if all(pair is None or pair[0] is None for pair in (accelerators, cpus)):
         return None, why
-    seen = _visible_variable(launch.started) if for_ray else None
-    own = _visible(seen[1]) if seen is not None and seen[0] == VISIBLE[0] else None
+    of_program = _visible_variable(launch.started) if for_ray else None
+    count_of_program = _visible(of_program[1]) if of_program is not None and of_program[0] == VISIBLE[0] else None
     return ShellMachine(
-        *_split_number(accelerators, source), *_split_number(cpus, source), variable, for_ray, repeated, own and own[0]
+        *_split_number(accelerators, source),
+        *_split_number(cpus, source),
+        variable,
+        for_ray,
+        duplicate,
+        count_of_program and count_of_program[0],
     ), why
 
 
-def _is_ray_start(started: Started) -> bool:
-    plain = [base(word.plain) for word in started.words]
+def _is_ray_start(command: Started) -> bool:
+    plain = [base(word.plain) for word in command.words]
     return ("ray", "start") in zip(plain, plain[1:])
 
 
@@ -91,9 +96,9 @@ def _split_number(number: _Number | None, source: Source) -> tuple[int | None, S
     return value, source.span(*place) if value is not None and place is not None else None
 
 
-def _option(started: Started, name: str) -> _Number | None:
+def _option(command: Started, name: str) -> _Number | None:
     """Return the number of an option (None if unknown) and its place; None if absent."""
-    option = find_option(started.words, name)
+    option = find_option(command.words, name)
     if option is None:
         return None
     word, value = option
@@ -101,10 +106,10 @@ def _option(started: Started, name: str) -> _Number | None:
     return number, (value if word.plain == name else word).place()
 
 
-def _visible_variable(started: Started) -> tuple[str, WordText] | None:
+def _visible_variable(command: Started) -> tuple[str, WordText] | None:
     """Return the variable with the visible accelerators of a command, and its text."""
-    visible = next(((name, started.variables[name]) for name in VISIBLE if name in started.variables), None)
-    for word in started.words:
+    visible = next(((name, command.variables[name]) for name in VISIBLE if name in command.variables), None)
+    for word in command.words:
         name, equals, _ = word.plain.partition("=")
         if equals and name.endswith("_VISIBLE_DEVICES"):
             visible = name, word.cut(len(name) + 1)

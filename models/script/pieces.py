@@ -75,9 +75,9 @@ class WordText:
         return WordText((WordPiece(text, (place, place)),))
 
     @staticmethod
-    def unknown(written: str, place: Place, why: str, path: str = "", perhaps: bool = False) -> WordText:
+    def unknown(source_text: str, place: Place, why: str, path: str = "", perhaps: bool = False) -> WordText:
         """Build an unknown text with a reason."""
-        return WordText((WordPiece(written, (place,), unknown=why, path=path, perhaps=perhaps),))
+        return WordText((WordPiece(source_text, (place,), unknown=why, path=path, perhaps=perhaps),))
 
     @property
     def plain(self) -> str:

@@ -158,10 +158,10 @@ class StartedProgram:
             return None
         is_named = option is not None or bool(self._hydra_arguments)
         folders = [*self._places(path if is_named else "config", "")]
-        if (added := self._option("dir")) is not None and added.path:
-            folders += self._places(added.path)
-        located = SearchPath(tuple(folders), self._search.roots).find(name) if folders else None
-        return located if isinstance(located, NamedPath) else None
+        if (directory := self._option("dir")) is not None and directory.path:
+            folders += self._places(directory.path)
+        path_found = SearchPath(tuple(folders), self._search.roots).find(name) if folders else None
+        return path_found if isinstance(path_found, NamedPath) else None
 
     def _places(self, path: str, *further: str) -> Iterator[NamedPath]:
         """Yield the readable folders that a path, or one of `further`, may name.

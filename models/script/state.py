@@ -193,9 +193,9 @@ class State:
 
     def become_child(self, inherits: bool, why: str) -> None:
         """Keep what a program is given: exported variables if it `inherits` them, and files."""
-        kept = self.exported if inherits else set[str]()
-        self.variables = {name: value for name, value in self.variables.items() if name in kept or not name.isidentifier()}
-        self.functions = {name: body for name, body in self.functions.items() if name in kept}
+        names = self.exported if inherits else set[str]()
+        self.variables = {name: value for name, value in self.variables.items() if name in names or not name.isidentifier()}
+        self.functions = {name: body for name, body in self.functions.items() if name in names}
         self.outer, self.flags, self.elsewhere = {}, frozenset(), self.elsewhere if inherits else why
 
     def save(self, *names: str) -> dict[str, VariableValue | None]:

@@ -134,7 +134,7 @@ def _parser() -> TreeParser:
     return Parser(Language(tree_sitter_bash.language()))
 
 
-def _separate(root: Node, text: str, written: bytearray) -> None:
+def _separate(root: Node, text: str, buffer: bytearray) -> None:
     """Separate lines of assignments and redirections, which tree-sitter joins to the next command."""
     nodes = [root]
     while nodes:
@@ -143,9 +143,9 @@ def _separate(root: Node, text: str, written: bytearray) -> None:
         for child in node.children if node.type in ("command", "ERROR") else ():
             start, end = child.start_byte, child.end_byte
             if child.type == "file_redirect":
-                written[start:end] = b" " * (end - start)
+                buffer[start:end] = b" " * (end - start)
             if child.type in ("variable_assignment", "file_redirect") and _LINE_END.match(text, end):
-                written[end : end + 1] = b";"
+                buffer[end : end + 1] = b";"
 
 
 @dataclass
@@ -242,8 +242,8 @@ class Script:
     def command_words(self, node: Node) -> list[Word]:
         """Return the words of a command, without leading assignments and redirections."""
         outer, holes, (start, end) = node.parent, list[Place](), self.range(node)
-        redirected = outer is not None and outer.type == "redirected_statement"
-        for child in (*node.children, *(outer.children if outer is not None and redirected else ())):
+        is_redirected = outer is not None and outer.type == "redirected_statement"
+        for child in (*node.children, *(outer.children if outer is not None and is_redirected else ())):
             if child.type == "variable_assignment" or "redirect" in child.type:
                 names = child.children_by_field_name("destination") if child.type == "file_redirect" else []
                 holes.append((child.start_byte, names[0].end_byte if names else child.end_byte))  # words may follow the name

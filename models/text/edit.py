@@ -102,14 +102,14 @@ def _whole(entry: Entry) -> Span:
 def _without(text: str, spans: list[Span], position: int, flow: bool) -> Edit | None:
     if len(spans) < 2 or len({span.file for span in spans}) > 1:
         return None
-    removed = spans[position]
+    item = spans[position]
     if position + 1 < len(spans):
-        start, end = removed.start, spans[position + 1].start
+        start, end = item.start, spans[position + 1].start
     elif flow:
-        start, end = spans[position - 1].end, removed.end
+        start, end = spans[position - 1].end, item.end
     else:
-        start, end = line_stop(text, spans[position - 1].end), line_stop(text, removed.end)
-    return Edit(Span(removed.file, start, end, removed.line, removed.column), "")
+        start, end = line_stop(text, spans[position - 1].end), line_stop(text, item.end)
+    return Edit(Span(item.file, start, end, item.line, item.column), "")
 
 
 def _build_span(text: str, file: str, position: int) -> Span:

@@ -38,11 +38,11 @@ def write_whole(path: str | Path, text: str) -> None:
     if target.exists() and not target.is_file():  # a pipe or a device cannot be replaced
         target.write_text(text, encoding="utf-8", newline="")
         return
-    staged = _stage(target, text.encode())
+    temporary = _stage(target, text.encode())
     try:
-        _install(staged, target.resolve())
+        _install(temporary, target.resolve())
     except BaseException:
-        staged.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
@@ -51,40 +51,40 @@ def write_together(changes: Mapping[str, FileChange]) -> str:
 
     Returns the name of a file that differs from the text before; "" if all were changed.
     """
-    staged = dict[str, Path]()
-    written = list[str]()
+    temporaries = dict[str, Path]()
+    replaced_names = list[str]()
     try:
         for name, change in changes.items():
-            staged[name] = _stage(Path(name), change.after)
+            temporaries[name] = _stage(Path(name), change.after)
         for name, change in changes.items():
             if Path(name).read_bytes() != change.before:
                 return name
         for name in changes:
-            _install(staged[name], Path(name).resolve())
-            written.append(name)
+            _install(temporaries[name], Path(name).resolve())
+            replaced_names.append(name)
         return ""
     except BaseException:
-        for name in written:
+        for name in replaced_names:
             _install(_stage(Path(name), changes[name].before), Path(name).resolve())
         raise
     finally:
-        for path in staged.values():
+        for path in temporaries.values():
             path.unlink(missing_ok=True)
 
 
-def _install(staged: Path, target: Path) -> None:
+def _install(temporary: Path, target: Path) -> None:
     """Replace the target by a staged file; rewrite a target with hard links."""
     if not target.exists() or target.stat().st_nlink < 2:
-        os.replace(staged, target)
+        os.replace(temporary, target)
         return
     with open(target, "r+b") as file:
         before = file.read()
         try:
-            _rewrite(file, staged.read_bytes())
+            _rewrite(file, temporary.read_bytes())
         except BaseException:
             _rewrite(file, before)
             raise
-    staged.unlink()
+    temporary.unlink()
 
 
 def _rewrite(file: BinaryIO, data: bytes) -> None:

@@ -124,10 +124,10 @@ class Form:
     """True if unknown keys are accepted; they are in `extra`."""
 
     def __init_subclass__(cls) -> None:
-        added = {name: value for name, value in vars(cls).items() if isinstance(value, Key)}
-        inherited = (vars(base).get("keys", {}) for base in reversed(cls.__mro__[1:]))
-        cls.keys = {**{name: value for keys in inherited for name, value in keys.items()}, **added}
-        for name, value in added.items():
+        new_keys = {name: value for name, value in vars(cls).items() if isinstance(value, Key)}
+        key_maps = (vars(base).get("keys", {}) for base in reversed(cls.__mro__[1:]))
+        cls.keys = {**{name: value for keys in key_maps for name, value in keys.items()}, **new_keys}
+        for name, value in new_keys.items():
             value.written = value.written or name
             if value.default is REQUIRED:
                 delattr(cls, name)
@@ -158,17 +158,17 @@ class Form:
         if not isinstance(value, dict):
             raise ValueError(f"{shown_value(value)} is no map")
         values, faults, extra = dict[str, Any](), list[FormFault](), dict[str, Any]()
-        for written, inner in value.items():
-            name = cls._names.get(written)
+        for key_text, inner in value.items():
+            name = cls._names.get(key_text)
             if name is None:
-                extra[written] = inner
+                extra[key_text] = inner
                 continue
             entry = cls.keys[name]
             try:
                 values[name] = None if inner is None and entry.default is None else entry.kind.read(inner)
             except ValueError as wrong:
-                faults += faults_at(wrong, inner, written)
-        faults += [FormFault("", None, (written,), MISSING) for written in cls._needed if written not in value]
+                faults += faults_at(wrong, inner, key_text)
+        faults += [FormFault("", None, (key_text,), MISSING) for key_text in cls._needed if key_text not in value]
         if not cls.is_open:
             faults += [FormFault("", inner, (name,), UNKNOWN_KEY) for name, inner in extra.items()]
         if faults:
@@ -186,40 +186,40 @@ def form_of(form: type[AnyForm]) -> ValueKind[AnyForm]:
 
 def _read_each(items: Iterable[tuple[int | str, Any]], read: Callable[[Any], T]) -> list[T]:
     """Return the values at places of a list or a map, as `read` gives them. Raises Faults of all."""
-    parsed, faults = list[T](), list[FormFault]()
+    values, faults = list[T](), list[FormFault]()
     for place, item in items:
         try:
-            parsed.append(read(item))
+            values.append(read(item))
         except ValueError as wrong:
             faults += faults_at(wrong, item, place)
     if faults:
         raise Faults(faults)
-    return parsed
+    return values
 
 
 def list_of(
-    items: ValueKind[T], least: int = 0, most: int = 0, unpack: Callable[[Any], object] = lambda value: value,
+    items: ValueKind[T], minimum: int = 0, maximum: int = 0, unpack: Callable[[Any], object] = lambda value: value,
     check: Callable[[tuple[T, ...]], tuple[T, ...]] = lambda values: values, schema: Schema | None = None,
 ) -> ValueKind[tuple[T, ...]]:  # fmt: skip
-    """Return the kind of a list of `least` to `most` (0: any) items, once unpacked."""
+    """Return the kind of a list of `minimum` to `maximum` (0: any) items, once unpacked."""
 
     def read(value: object) -> tuple[T, ...]:
-        listed = unpack(value)
-        if not isinstance(listed, (list, tuple)):
-            raise ValueError(f"{shown_value(listed)} is no list")
-        if most and len(listed) > most:
-            raise ValueError(f"the list has more than {most}")
+        sequence = unpack(value)
+        if not isinstance(sequence, (list, tuple)):
+            raise ValueError(f"{shown_value(sequence)} is no list")
+        if maximum and len(sequence) > maximum:
+            raise ValueError(f"the list has more than {maximum}")
         try:
-            parsed = _read_each(enumerate(listed), items.read)
+            values = _read_each(enumerate(sequence), items.read)
         except Faults as faults:
-            if items.form and len(faults.faults) == len(listed) > 1 and not any(isinstance(item, dict) for item in listed):
-                raise ValueError(f"{shown_value(listed[0])} is no map, nor are the other items") from None
+            if items.form and len(faults.faults) == len(sequence) > 1 and not any(isinstance(item, dict) for item in sequence):
+                raise ValueError(f"{shown_value(sequence[0])} is no map, nor are the other items") from None
             raise
-        if len(parsed) < least:
-            raise ValueError("the list is empty" if least == 1 else f"the list has fewer than {least}")
-        return check(tuple(parsed))
+        if len(values) < minimum:
+            raise ValueError("the list is empty" if minimum == 1 else f"the list has fewer than {minimum}")
+        return check(tuple(values))
 
-    limits = {word: limit for word, limit in (("minItems", least), ("maxItems", most)) if limit}
+    limits = {word: limit for word, limit in (("minItems", minimum), ("maxItems", maximum)) if limit}
     return ValueKind(read, schema or {"type": "array", "items": items.schema, **limits}, items.form, is_listed=True)
 
 
@@ -230,8 +230,8 @@ def as_items(value: object) -> object:
 
 def one_or_list_of(items: ValueKind[T]) -> ValueKind[tuple[T, ...]]:
     """Return the kind of a list whose only item may be written without brackets."""
-    listed = list_of(items, unpack=as_items)
-    return ValueKind(listed.read, {"anyOf": [items.schema, listed.schema]}, items.form, is_listed=True)
+    list_kind = list_of(items, unpack=as_items)
+    return ValueKind(list_kind.read, {"anyOf": [items.schema, list_kind.schema]}, items.form, is_listed=True)
 
 
 def map_of(values: ValueKind[T]) -> ValueKind[dict[str, T]]:
@@ -262,8 +262,10 @@ def known_keys(form: type[Form], place: Sequence[int | str]) -> list[str]:
 
 def holder_of(form: type[Form], place: Sequence[int | str]) -> str:
     """Return the key whose map knows an unknown key beside, as `parallel` knows `tp`. Else ""."""
-    beside = form_at(form, place).keys.values()
-    holders = (entry.written for entry in beside if not entry.kind.is_listed and entry.kind.form and str(place[-1]) in entry.kind.form.keys)
+    siblings = form_at(form, place).keys.values()
+    holders = (
+        entry.written for entry in siblings if not entry.kind.is_listed and entry.kind.form and str(place[-1]) in entry.kind.form.keys
+    )
     return next(holders, "")
 
 
@@ -296,18 +298,20 @@ def fill(form: type[AnyForm], value: Value, subject: str, where: str, code: str 
         return form.read(data)
     except ValueError as wrong:
         faults = [*faults_at(wrong, data)]
-        reported = [fault for fault in faults if fault.kind != MISSING or not _is_explained(form, fault, faults, value)]
-        raise UnusableInput(_finding(form, value, fault, subject, where, code) for fault in reported) from None
+        visible_faults = [fault for fault in faults if fault.kind != MISSING or not _is_explained(form, fault, faults, value)]
+        raise UnusableInput(_finding(form, value, fault, subject, where, code) for fault in visible_faults) from None
 
 
 def _is_explained(form: type[Form], missing: FormFault, faults: Sequence[FormFault], root: Value) -> bool:
     """Return True if an unknown key beside explains a missing key."""
-    *around, key = missing.place
-    beside = [fault.place[-1] for fault in faults if fault.kind == UNKNOWN_KEY and [*fault.place[:-1]] == around]
+    *parents, key = missing.place
+    unknown_keys = [fault.place[-1] for fault in faults if fault.kind == UNKNOWN_KEY and [*fault.place[:-1]] == parents]
     place = _shorten_place(root, missing.place)
-    known = known_keys(form, place)
-    like_none = bool(beside) and _lacks_known_keys(root, place, known) and not any(nearest(str(name), known) for name in beside)
-    return like_none or any(nearest(str(name), [str(key)]) for name in beside)
+    form_keys = known_keys(form, place)
+    like_none = (
+        bool(unknown_keys) and _lacks_known_keys(root, place, form_keys) and not any(nearest(str(name), form_keys) for name in unknown_keys)
+    )
+    return like_none or any(nearest(str(name), [str(key)]) for name in unknown_keys)
 
 
 def _finding(form: type[Form], value: Value, fault: FormFault, subject: str, where: str, code: str) -> Finding:
@@ -332,27 +336,27 @@ def _finding(form: type[Form], value: Value, fault: FormFault, subject: str, whe
 
 def _advise_unknown(form: type[Form], value: Value, place: Sequence[int | str]) -> tuple[str, Edit | None]:
     """Return the advice for an unknown key, and an edit if the key is misspelt."""
-    key, known, holder = str(place[-1]), known_keys(form, place), form_at(form, place)
-    if _ACCELERATORS.fullmatch(key) and "accelerators" in known:
+    key, form_keys, holder = str(place[-1]), known_keys(form, place), form_at(form, place)
+    if _ACCELERATORS.fullmatch(key) and "accelerators" in form_keys:
         return "write `accelerators`", None
     if advice := holder.other_words.get(key.lower()):
         return advice, None
-    if inside := holder_of(form, place):
-        return f"write `{inside}: {{{key}: ...}}`", None
-    if close := nearest(key, known):
+    if inner_key := holder_of(form, place):
+        return f"write `{inner_key}: {{{key}: ...}}`", None
+    if close := nearest(key, form_keys):
         return f"write `{close}`", Edit(_key(value, place), close)
-    if len(place) > 1 and _lacks_known_keys(value, place, known):
+    if len(place) > 1 and _lacks_known_keys(value, place, form_keys):
         return describe(form, place[:-1]), None
-    return _advise_known(key, known), None
+    return _advise_known(key, form_keys), None
 
 
-def _advise_known(key: str, known: Sequence[str]) -> str:
+def _advise_known(key: str, form_keys: Sequence[str]) -> str:
     """Return the advice for a key without a similar known key."""
-    if len(known) <= MANY:
-        return f"known keys are {', '.join(known)}"
-    few = [f"`{name}`" for name in nearest_few(key, known)]
+    if len(form_keys) <= MANY:
+        return f"known keys are {', '.join(form_keys)}"
+    few = [f"`{name}`" for name in nearest_few(key, form_keys)]
     if not few:
-        return f"no key is like it; `placewright schema` has all {len(known)}"
+        return f"no key is like it; `placewright schema` has all {len(form_keys)}"
     return f"the nearest {'key is' if len(few) == 1 else 'keys are'} {', '.join(few)}; `placewright schema` has all"
 
 
@@ -365,10 +369,10 @@ def _shorten_place(root: Value, place: Sequence[int | str]) -> tuple[int | str, 
     return tuple(parts)
 
 
-def _lacks_known_keys(root: Value, place: Sequence[int | str], known: Collection[str]) -> bool:
+def _lacks_known_keys(root: Value, place: Sequence[int | str], form_keys: Collection[str]) -> bool:
     """Return True if the map around the last key of a place lacks known keys."""
     holder = find(root, ".".join(map(str, place[:-1])))
-    return isinstance(holder, MapNode) and not any(entry.key.text in known for entry in holder)
+    return isinstance(holder, MapNode) and not any(entry.key.text in form_keys for entry in holder)
 
 
 def _is_alone(root: Value, place: Sequence[int | str]) -> bool:

@@ -86,9 +86,9 @@ def _inner(text: str, depth: int) -> Part:
             raise BadInterpolation("`${}` names nothing")
         return Reference(split(text.strip(), depth))
     arguments = _arguments(text[colon + 1 :])
-    quoted = tuple(len(word) > 1 and word[0] in "'\"" and word[-1] == word[0] for word in arguments)
-    bare = [word[1:-1] if q else word for word, q in zip(arguments, quoted)]
-    return Call(text[:colon].strip(), tuple(split(word, depth) for word in bare), quoted)
+    are_quoted = tuple(len(word) > 1 and word[0] in "'\"" and word[-1] == word[0] for word in arguments)
+    bare = [word[1:-1] if q else word for word, q in zip(arguments, are_quoted)]
+    return Call(text[:colon].strip(), tuple(split(word, depth) for word in bare), are_quoted)
 
 
 def _arguments(text: str) -> list[str]:

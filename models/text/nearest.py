@@ -12,23 +12,23 @@ FEW = 4
 """Largest number of similar names in a message."""
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """Return the known name that was probably meant, or None."""
-    return next(iter(_nearest(name, tuple(islice(known, MAX_COMPARED)), 1, 0.7)), None)
+    return next(iter(_nearest(name, tuple(islice(candidates, MAX_COMPARED)), 1, 0.7)), None)
 
 
-def nearest_few(name: str, known: Iterable[str]) -> tuple[str, ...]:
+def nearest_few(name: str, candidates: Iterable[str]) -> tuple[str, ...]:
     """Return similar known names, most similar first, if none is near enough for `nearest`."""
-    return _nearest(name, tuple(islice(known, MAX_COMPARED)), FEW, 0.5)
+    return _nearest(name, tuple(islice(candidates, MAX_COMPARED)), FEW, 0.5)
 
 
 @lru_cache(maxsize=4096)
-def _nearest(name: str, known: tuple[str, ...], most: int, cutoff: float) -> tuple[str, ...]:
+def _nearest(name: str, candidates: tuple[str, ...], most: int, cutoff: float) -> tuple[str, ...]:
     """Return similar names, from a cache: a file is read many times."""
     from difflib import get_close_matches
 
-    lowered = {known_name.lower(): known_name for known_name in known}
-    return tuple(lowered[known_name] for known_name in get_close_matches(name.lower(), list(lowered), n=most, cutoff=cutoff))
+    by_lower_case = {candidate.lower(): candidate for candidate in candidates}
+    return tuple(by_lower_case[candidate] for candidate in get_close_matches(name.lower(), list(by_lower_case), n=most, cutoff=cutoff))
 
 
 SLIP = 2
@@ -37,7 +37,7 @@ WORD = 2
 """Distance, in letters, of a whole word too many or too few in a name."""
 
 
-def closest(name: str, known: Iterable[str], most: int | None = None) -> str | None:
+def closest(name: str, candidates: Iterable[str], most: int | None = None) -> str | None:
     """Return the known name at the smallest distance, or None beyond `most` letters.
 
     Of equally distant names the one of the nearest length is returned. Names of all lengths are
@@ -45,7 +45,7 @@ def closest(name: str, known: Iterable[str], most: int | None = None) -> str | N
     """
     limit = len(name) // 3 if most is None else most
     best: str | None = None
-    for candidate in known:
+    for candidate in candidates:
         letters = distance(name, candidate, limit)
         is_nearer = letters < limit or (letters == limit and (best is None or _excess(name, candidate) < _excess(name, best)))
         if is_nearer and not _is_another(name, candidate, letters):
@@ -59,9 +59,14 @@ def _excess(name: str, candidate: str) -> int:
 
 def _is_another(name: str, candidate: str, letters: int) -> bool:
     """Return True if a name has words of its own, not misspelt ones."""
-    words, known = name.lower().split("_"), candidate.lower().split("_")
-    own = [word for word in words if word not in known]
-    return letters > SLIP and len(words) > 1 and bool(own) and (2 * letters > len("".join(own)) or 2 * len(own) > len(words))
+    words, candidate_words = name.lower().split("_"), candidate.lower().split("_")
+    words_apart = [word for word in words if word not in candidate_words]
+    return (
+        letters > SLIP
+        and len(words) > 1
+        and bool(words_apart)
+        and (2 * letters > len("".join(words_apart)) or 2 * len(words_apart) > len(words))
+    )
 
 
 @lru_cache(maxsize=16384)
@@ -80,9 +85,9 @@ def _words(first: list[str], second: list[str], limit: int) -> int:
     """Compute the distance word by word: words are added, left out or moved, but not replaced."""
     if abs(len(first) - len(second)) * WORD > limit:
         return limit + 1
-    moved = sorted(first) == sorted(second)
-    less = WORD if moved or len(first) > len(second) else limit + 1
-    more = WORD if moved or len(first) < len(second) else limit + 1
+    same_words = sorted(first) == sorted(second)
+    less = WORD if same_words or len(first) > len(second) else limit + 1
+    more = WORD if same_words or len(first) < len(second) else limit + 1
     above = [more * place for place in range(len(second) + 1)]
     for row, word in enumerate(first, 1):
         costs = [less * row]

@@ -118,12 +118,12 @@ class _Open:
 
     __slots__ = ("start", "is_map", "flow", "children", "keys", "last", "anchored", "before", "height", "merges")
 
-    def __init__(self, start: Any, is_map: bool, anchored: _Anchored | None, before: int) -> None:
+    def __init__(self, start: Any, is_map: bool, anchor: _Anchored | None, before: int) -> None:
         self.start, self.is_map, self.flow = start.start_mark, is_map, bool(start.flow_style)
         self.children: list[Value] = []
         self.keys: dict[str, Span] = {}
         self.last: int = start.end_mark.index
-        self.anchored, self.before = anchored, before
+        self.anchored, self.before = anchor, before
         self.height, self.merges = 0, False
 
 
@@ -144,8 +144,8 @@ class _Reader:
                 self._count(event)
                 if len(stack) >= MAX_DEPTH:
                     raise self._refuse_depth(event)
-                anchored = None if event.anchor is None else self._anchor(event)
-                stack.append(_Open(event, kind is yaml.MappingStartEvent, anchored, before))
+                opened_anchor = None if event.anchor is None else self._anchor(event)
+                stack.append(_Open(event, kind is yaml.MappingStartEvent, opened_anchor, before))
                 continue
             if kind is yaml.ScalarEvent:
                 self._count(event)
@@ -153,13 +153,13 @@ class _Reader:
                 if event.anchor is not None:
                     self._anchor(event).value = value
             elif kind in _ENDS:
-                closed = stack.pop()
-                value = self._close(closed, event)
-                if closed.anchored is not None:
-                    anchor = closed.anchored
-                    anchor.value, anchor.size, anchor.height = value, self.values - closed.before, closed.height + 1
-                if stack and stack[-1].height <= closed.height:
-                    stack[-1].height = closed.height + 1
+                node = stack.pop()
+                value = self._close(node, event)
+                if node.anchored is not None:
+                    anchor = node.anchored
+                    anchor.value, anchor.size, anchor.height = value, self.values - node.before, node.height + 1
+                if stack and stack[-1].height <= node.height:
+                    stack[-1].height = node.height + 1
             elif kind is yaml.AliasEvent:
                 value = self._expand_alias(event, stack)
             elif kind is yaml.DocumentStartEvent and root is not None:
@@ -205,25 +205,25 @@ class _Reader:
         if first is not None:
             message = f"the anchor `&{event.anchor}` appears twice (first in line {first.line}), which PyYAML refuses"
             raise self._refuse("PW003", message, event, "rename one of the two")
-        self.anchors[event.anchor] = anchored = _Anchored(line=event.start_mark.line + 1)
-        return anchored
+        self.anchors[event.anchor] = anchor = _Anchored(line=event.start_mark.line + 1)
+        return anchor
 
     def _expand_alias(self, event: Any, stack: list[_Open]) -> Value:
         """Return the value of an alias: a copy with both places."""
-        anchored = self.anchors.get(event.anchor)
-        if anchored is None:
+        anchor = self.anchors.get(event.anchor)
+        if anchor is None:
             raise self._refuse("PW003", f"`*{event.anchor}` refers to `&{event.anchor}`, which is not defined before it", event)
-        if anchored.value is None:
+        if anchor.value is None:
             raise self._refuse("PW003", f"`*{event.anchor}` refers to the value that it is a part of, which never ends", event)
-        self.values += anchored.size
+        self.values += anchor.size
         if self.values > MAX_VALUES:
             raise self._refuse("PW004", f"with `*{event.anchor}`, aliases expand this text to more than {MAX_VALUES:,} values", event)
-        if len(stack) + anchored.height > MAX_DEPTH:
+        if len(stack) + anchor.height > MAX_DEPTH:
             raise self._refuse_depth(event)
-        if stack and stack[-1].height < anchored.height:
-            stack[-1].height = anchored.height
-        self.shared.setdefault(event.anchor, anchored.value.span)
-        return use_at(anchored.value, self._span(event))
+        if stack and stack[-1].height < anchor.height:
+            stack[-1].height = anchor.height
+        self.shared.setdefault(event.anchor, anchor.value.span)
+        return use_at(anchor.value, self._span(event))
 
     def _add(self, parent: _Open, value: Value, event: Any) -> None:
         parent.last = value.span.end if value.span.via is None else event.end_mark.index
@@ -260,19 +260,19 @@ class _Reader:
 
     def _merge(self, entries: Iterable[Entry]) -> Iterable[Entry]:
         """Return the entries from `<<` first, then the written entries, which replace them."""
-        written, below = list[Entry](), dict[str, Entry]()
+        own_entries, entry_of_key = list[Entry](), dict[str, Entry]()
         for entry in entries:
             if entry.key.tag != _MERGE:
-                written.append(entry)
+                own_entries.append(entry)
                 continue
             # Of a list the first map wins; of several `<<` the last one.
             for base in reversed(entry.value.items) if isinstance(entry.value, ListNode) else (entry.value,):
                 if not isinstance(base, MapNode):
                     message = "`<<` takes a map or a list of maps, usually as `<<: *name`"
                     raise _unusable(error("PW003", "", message, entry.value.span, help=_HELPS["PW003"]))
-                below.update((inner.key.text, inner) for inner in base)
-        below.update((entry.key.text, entry) for entry in written)
-        return below.values()
+                entry_of_key.update((inner.key.text, inner) for inner in base)
+        entry_of_key.update((entry.key.text, entry) for entry in own_entries)
+        return entry_of_key.values()
 
     def _span(self, event: Any) -> Span:
         start, end = event.start_mark, event.end_mark
@@ -284,10 +284,10 @@ class _Reader:
         match = _ANCHOR.match(self.text, span.start)
         if match is None:
             return span
-        skipped = self.text[span.start : min(match.end(), span.end)]
-        lines = skipped.count("\n")
-        column = len(skipped) - skipped.rfind("\n") if lines else span.column + len(skipped)
-        return Span(span.file, span.start + len(skipped), span.end, span.line + lines, column)
+        anchor_text = self.text[span.start : min(match.end(), span.end)]
+        lines = anchor_text.count("\n")
+        column = len(anchor_text) - anchor_text.rfind("\n") if lines else span.column + len(anchor_text)
+        return Span(span.file, span.start + len(anchor_text), span.end, span.line + lines, column)
 
     def _refuse_depth(self, event: Any) -> UnusableInput:
         return self._refuse("PW005", f"values are nested more than {MAX_DEPTH} levels deep", event)
@@ -364,14 +364,14 @@ class Source:
 
     def edit(self, edits: list[Edit]) -> Source:
         """Apply edits. Raises UnusableInput (PW603) if they clash or change an aliased value."""
-        shared = next((span for edit in edits for span in self.shared if meet(edit.span, span)), None)
-        if shared is None:
+        alias_span = next((span for edit in edits for span in self.shared if meet(edit.span, span)), None)
+        if alias_span is None:
             try:
                 return Source(self.name, apply_edits(self.text, edits))
             except ValueError:
-                shared = edits[0].span
-        message = f"the answer cannot be written into this file: line {shared.line} holds one value for several places"
-        raise UnusableInput([error("PW603", "", message, shared, help="write the value out where its alias is used")])
+                alias_span = edits[0].span
+        message = f"the answer cannot be written into this file: line {alias_span.line} holds one value for several places"
+        raise UnusableInput([error("PW603", "", message, alias_span, help="write the value out where its alias is used")])
 
     @cached_property
     def _line_starts(self) -> list[int]:

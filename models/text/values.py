@@ -137,24 +137,24 @@ def or_list(items: Schema, **limits: int) -> Schema:
     return {"anyOf": [*items.get("anyOf", [items]), {"type": "array", "items": items, **limits}]}
 
 
-def whole_schema(least: int, most: int = LARGEST) -> dict[str, Any]:
-    """Return the schema of a whole number, or its digits, from `least` to `most`."""
-    digits = {"type": "string", "pattern": rf"^0{{0,8}}[{least}-9][0-9]{{0,8}}$", "maxLength": MAX_DIGITS}
-    return {"anyOf": [{"type": "integer", "minimum": least, "maximum": most}, digits]}
+def whole_schema(minimum: int, maximum: int = LARGEST) -> dict[str, Any]:
+    """Return the schema of a whole number, or its digits, from `minimum` to `maximum`."""
+    digits = {"type": "string", "pattern": rf"^0{{0,8}}[{minimum}-9][0-9]{{0,8}}$", "maxLength": MAX_DIGITS}
+    return {"anyOf": [{"type": "integer", "minimum": minimum, "maximum": maximum}, digits]}
 
 
-def whole_between(least: int, most: int = LARGEST) -> ValueKind[int]:
-    """Return the kind of a whole number from `least` to `most`."""
+def whole_between(minimum: int, maximum: int = LARGEST) -> ValueKind[int]:
+    """Return the kind of a whole number from `minimum` to `maximum`."""
 
     def read(value: object) -> int:
         number = read_whole_number(value)
-        if number < least:
-            raise ValueError(f"{shown_value(value)} is less than {least}")
-        if number > most:
-            raise ValueError(f"{shown_value(value)} is more than {most:,}")
+        if number < minimum:
+            raise ValueError(f"{shown_value(value)} is less than {minimum}")
+        if number > maximum:
+            raise ValueError(f"{shown_value(value)} is more than {maximum:,}")
         return number
 
-    return ValueKind(read, whole_schema(least, most))
+    return ValueKind(read, whole_schema(minimum, maximum))
 
 
 def text_of(most: int, schema: Schema) -> ValueKind[str]:

@@ -26,10 +26,12 @@ def with_least_memory(question: PlanningProblem) -> PlanningProblem:
         same: dict[tuple[int, int], list[Option]] = {}
         for option in candidates:
             same.setdefault((option.kind, option.amount), []).append(option)
-        least = {amount: (min(option.memory for option in alike), min(option.kept for option in alike)) for amount, alike in same.items()}
-        needs = [least[option.kind, option.amount] for option in candidates]
-        changed = (replace(option, memory=memory, kept=kept) for option, (memory, kept) in zip(candidates, needs))
-        options[name] = tuple(dict.fromkeys(changed))
+        needs_of = {
+            amount: (min(option.memory for option in group), min(option.kept for option in group)) for amount, group in same.items()
+        }
+        needs = [needs_of[option.kind, option.amount] for option in candidates]
+        relaxations = (replace(option, memory=memory, kept=offloaded) for option, (memory, offloaded) in zip(candidates, needs))
+        options[name] = tuple(dict.fromkeys(relaxations))
     return replace(question, options=options)
 
 
@@ -65,9 +67,9 @@ class Curve:
         return self.steps[place][1] if place < len(self.steps) else ENDLESS
 
 
-def raise_bound(curves: Sequence[Curve], least: int, most: int) -> int:
-    """Return the least ns, at least `least`, with all sets on `most` accelerators."""
-    values = sorted({least, *(-step for curve in curves for step, _ in curve.steps if -step > least)})
+def raise_bound(curves: Sequence[Curve], lower_bound: int, most: int) -> int:
+    """Return the least ns, at least `lower_bound`, with all sets on `most` accelerators."""
+    values = sorted({lower_bound, *(-step for curve in curves for step, _ in curve.steps if -step > lower_bound)})
     place = bisect_left(values, True, key=lambda value: sum(curve.count_needed(value) for curve in curves) <= most)
     return values[min(place, len(values) - 1)]
 
@@ -93,8 +95,8 @@ class Busiest:
     divides the iteration, all of it counts as one segment.
     """
 
-    def __init__(self, question: PlanningProblem, model: CostModel, ways: BlockChoices) -> None:
-        self._question, self._ways = question, ways
+    def __init__(self, question: PlanningProblem, model: CostModel, choices: BlockChoices) -> None:
+        self._question, self._ways = question, choices
         self._full, self._divisor = model.full, model.divisor(question)
         self._segments = tuple(model.segment(question, task) if model.by_phase else 0 for task in range(len(question.tasks)))
         limit = question.budget.accelerators
@@ -102,37 +104,37 @@ class Busiest:
         self._works: dict[tuple[str, ...], SetWork | None] = {}
         self._last: tuple[Sets, list[SetWork] | None] = ((), None)
 
-    def floor(self, sets: Sets, inside: Inside | None) -> Price | None:
+    def floor(self, sets: Sets, parents: Inside | None) -> Price | None:
         """Return a lower bound for designs with at least these sets; None if infeasible.
 
-        `inside`: for the first sets, the set around each; None where unknown for all.
+        `parents`: for the first sets, the set around each; None where unknown for all.
         """
         works = self._works_of(sets)
         if works is None:
             return None
-        time, used = self._busiest(works, inside or ()), max(work.curve.fewest for work in works)
-        if inside is not None:
-            roots = [work.curve for work, outer in zip(works, inside) if outer == OUTSIDE]
-            used = sum(curve.fewest for curve in roots)
-            if used > self.most:
+        time, count = self._busiest(works, parents or ()), max(work.curve.fewest for work in works)
+        if parents is not None:
+            roots = [work.curve for work, outer in zip(works, parents) if outer == OUTSIDE]
+            count = sum(curve.fewest for curve in roots)
+            if count > self.most:
                 return None
             time = raise_bound(roots, time, self.most)  # the outermost sets share the accelerators
-        return self._question.by_aim(time if self._full else 0, used)
+        return self._question.by_aim(time if self._full else 0, count)
 
-    def _busiest(self, works: Sequence[SetWork], inside: Inside) -> int:
+    def _busiest(self, works: Sequence[SetWork], parents: Inside) -> int:
         """Return the least ns of all segments, by nested sets and by areas."""
         longest = [-(-sum(areas) // max(self.most, 1)) for areas in zip(*(work.areas for work in works))]
         for number, work in enumerate(works):
             loads, outer = work.least, number
-            while outer < len(inside) and (outer := inside[outer]) != OUTSIDE:
+            while outer < len(parents) and (outer := parents[outer]) != OUTSIDE:
                 loads = tuple(map(add, loads, works[outer].least))
             longest = list(map(max, longest, loads))
         return sum(longest)
 
-    def count_used(self, sets: Sets, inside: Inside, time: int) -> int:
+    def count_used(self, sets: Sets, parents: Inside, time: int) -> int:
         """Return the fewest accelerators for these sets within a time, ns; `ENDLESS` if none suffice."""
         works, inner = self._works_of(sets), dict[int, list[int]]()
-        for number, outer in enumerate(inside):
+        for number, outer in enumerate(parents):
             inner.setdefault(outer, []).append(number)
         return self._count_used(works, inner, OUTSIDE, time) if works is not None else ENDLESS
 
@@ -140,14 +142,14 @@ class Busiest:
         """Return the fewest accelerators for all sets inside another."""
         total = 0
         for number in inner.get(outer, ()):
-            least, counts = ENDLESS, works[number].counts
+            fewest, counts = ENDLESS, works[number].counts
             for spent, count in works[number].curve.within(time):
                 within = self._count_used(works, inner, number, time - spent) if number in inner else 0
                 place = bisect_left(counts, max(count, within))
-                least = min(least, counts[place] if place < len(counts) else ENDLESS)
+                fewest = min(fewest, counts[place] if place < len(counts) else ENDLESS)
                 if within <= count:
                     break
-            total += least
+            total += fewest
         return total
 
     def _works_of(self, sets: Sets) -> list[SetWork] | None:

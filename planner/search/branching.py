@@ -54,14 +54,14 @@ class Branching:
     possible : False if the structure has no design.
     """
 
-    def __init__(self, sizing: Sizing, number: int = 0, relaxed: Sizing | None = None) -> None:
-        """`relaxed` : the same structure where all options need less memory; then only amounts that can be cheaper are listed here."""
+    def __init__(self, sizing: Sizing, number: int = 0, relaxation: Sizing | None = None) -> None:
+        """`relaxation` : the same structure where all options need less memory; then only amounts that can be cheaper are listed here."""
         self.sizing, self.number, self.floor = sizing, number, FREE
         self.found: SearchResult | None = None
         self.parts, self.proved, self.possible, self._begun = 0, False, True, False
         self._below: Price | None = None
         self._waiting: list[tuple[Price, int, Domains]] = []
-        self._relaxed = Branching(relaxed, number) if relaxed is not None else None
+        self._relaxed = Branching(relaxation, number) if relaxation is not None else None
 
     def search(self, below: Price | None, parts: int) -> int:
         """Solve up to `parts` more subproblems below the cutoff; return the number solved.
@@ -95,22 +95,22 @@ class Branching:
         self.floor = max(self.floor, min(floors, default=NOTHING))
         return self.parts - before
 
-    def _leave(self, relaxed: Branching, below: Price | None) -> None:
+    def _leave(self, relaxation: Branching, below: Price | None) -> None:
         """List the amounts at which the relaxed structure is below incumbent and cutoff."""
-        self._relaxed, every = None, relaxed.sizing.choices
-        if relaxed.found is not None:
-            near = {name: (option.kind, option.amount) for name, option in relaxed.found.design.options.items()}
+        self._relaxed, every = None, relaxation.sizing.choices
+        if relaxation.found is not None:
+            near = {name: (option.kind, option.amount) for name, option in relaxation.found.design.options.items()}
             sets = self.sizing.structure.sets
             same = Branching(replace(self.sizing, amounts=tuple((near[members[0]],) for members in sets)), self.number)
             while not same.proved:
                 self.parts += same.search(below, RELAXED)
             self.found = same.found
-        known = [price for price in (below, self.found.price if self.found is not None else None) if price is not None]
-        if known:
-            relaxed._below = self._below = min(known)
-            domains = relaxed.domains()
-            left = domains.left if relaxed.narrow(domains) else [[] for _ in every]
-            amounts = (dict.fromkeys(choices[place].amount for place in places) for choices, places in zip(every, left))
+        prices = [price for price in (below, self.found.price if self.found is not None else None) if price is not None]
+        if prices:
+            relaxation._below = self._below = min(prices)
+            domains = relaxation.domains()
+            remaining = domains.left if relaxation.narrow(domains) else [[] for _ in every]
+            amounts = (dict.fromkeys(choices[place].amount for place in places) for choices, places in zip(every, remaining))
             self.sizing = replace(self.sizing, amounts=tuple(amounts))
 
     def domains(self) -> Domains:
@@ -119,10 +119,10 @@ class Branching:
 
     def _begin(self) -> None:
         """Narrow all choices; without any that fit, there is no design."""
-        sizing, counted, self._begun = self.sizing, self.sizing.ways.counted, True
+        sizing, count_before, self._begun = self.sizing, self.sizing.ways.counted, True
         if all(sizing.choices):
             self._add(self.domains())
-            self.parts += (sizing.ways.counted - counted) // COUNTED
+            self.parts += (sizing.ways.counted - count_before) // COUNTED
         self.possible = self.possible and (bool(self._waiting) or self.found is not None or self._below is not None)
 
     def _add(self, domains: Domains) -> None:
@@ -142,22 +142,24 @@ class Branching:
         A sum is no less than with all but one of its sets as fast as they can be. The choices behind
         the greatest of these are tried.
         """
-        sizing, left, spare = self.sizing, domains.left, self._spare(domains)
+        sizing, remaining, spare = self.sizing, domains.left, self._spare(domains)
         roots = [number for number, outer in enumerate(sizing.structure.inside) if outer == OUTSIDE]
         counts = {number: [choice.accelerators for choice in sizing.choices[number]] for number in roots}
-        fewest = {number: counts[number][left[number][0]] for number in roots}
+        fewest = {number: counts[number][remaining[number][0]] for number in roots}
         for index, maximum in enumerate(sizing.greatest if spare is not None else ()):
-            least = {
-                load: min(map(sizing.loads[load[0]][load[1]].__getitem__, left[load[0]])) for summed in maximum.sums for load in summed
+            lows = {
+                load: min(map(sizing.loads[load[0]][load[1]].__getitem__, remaining[load[0]])) for keys in maximum.sums for load in keys
             }
-            beside: dict[int, dict[int, int]] = {}
-            for summed in maximum.sums:
-                total = sum(map(least.__getitem__, summed))
-                for number, part in summed:
-                    beside.setdefault(number, {})[part] = max(total - least[number, part], beside.get(number, {}).get(part, 0))
+            rests: dict[int, dict[int, int]] = {}
+            for keys in maximum.sums:
+                total = sum(map(lows.__getitem__, keys))
+                for number, part in keys:
+                    rests.setdefault(number, {})[part] = max(total - lows[number, part], rests.get(number, {}).get(part, 0))
             slow = {
-                number: {place: max(sizing.loads[number][part][place] + rest for part, rest in parts.items()) for place in left[number]}
-                for number, parts in beside.items()
+                number: {
+                    place: max(sizing.loads[number][part][place] + rest for part, rest in parts.items()) for place in remaining[number]
+                }
+                for number, parts in rests.items()
                 if number in counts
             }
             curves = [Curve([(counts[number][place], time) for place, time in times.items()]) for number, times in slow.items()]
@@ -165,8 +167,8 @@ class Branching:
             value = raise_bound(curves, domains.floors[index], most)
             self._try(
                 tuple(
-                    next((place for place in left[number] if slow.get(number, {}).get(place, 0) <= value), left[number][0])
-                    for number in range(len(left))
+                    next((place for place in remaining[number] if slow.get(number, {}).get(place, 0) <= value), remaining[number][0])
+                    for number in range(len(remaining))
                 )
             )
             domains.floors[index] = value
@@ -211,74 +213,74 @@ class Branching:
     def _price(self, domains: Domains) -> Price:
         """Return a lower bound of the price."""
         time = sum(maximum.weight * floor for maximum, floor in zip(self.sizing.greatest, domains.floors)) + domains.between
-        used = max(sum(row.least(domains.left).values()) - row.most for row in self.sizing.used)
-        return self.sizing.question.by_aim(time, used)
+        count = max(sum(row.least(domains.left).values()) - row.most for row in self.sizing.used)
+        return self.sizing.question.by_aim(time, count)
 
     def _pass(self, domains: Domains) -> bool:
         """Narrow by each maximum and each row once."""
-        sizing, left = self.sizing, domains.left
-        least = [[min(map(loads.__getitem__, left[number])) for loads in segments] for number, segments in enumerate(sizing.loads)]
+        sizing, remaining = self.sizing, domains.left
+        lows = [[min(map(loads.__getitem__, remaining[number])) for loads in segments] for number, segments in enumerate(sizing.loads)]
         for index, maximum in enumerate(sizing.greatest):
-            sums = max(sum(least[number][part] for number, part in summed) for summed in maximum.sums)
+            sums = max(sum(lows[number][part] for number, part in keys) for keys in maximum.sums)
             domains.floors[index] = max(domains.floors[index], sums)
         spare = self._spare(domains)
         if spare is None:
             return False
         for maximum, floor in zip(sizing.greatest, domains.floors):
             cap = floor + spare[0] // max(maximum.weight, 1)
-            for summed in maximum.sums:
-                rest = cap - sum(least[number][part] for number, part in summed)
-                for number, part in summed:
-                    loads, limit = sizing.loads[number][part], rest + least[number][part]
-                    left[number] = [place for place in left[number] if loads[place] <= limit]
-        limited = [(row, 0) for row in sizing.rows]
-        return all(all(left) and _keep(left, row, most) for row, most in [*((row, spare[1]) for row in sizing.used), *limited]) and all(
-            left
-        )
+            for keys in maximum.sums:
+                rest = cap - sum(lows[number][part] for number, part in keys)
+                for number, part in keys:
+                    loads, limit = sizing.loads[number][part], rest + lows[number][part]
+                    remaining[number] = [place for place in remaining[number] if loads[place] <= limit]
+        rows = [(row, 0) for row in sizing.rows]
+        return all(
+            all(remaining) and _keep(remaining, row, most) for row, most in [*((row, spare[1]) for row in sizing.used), *rows]
+        ) and all(remaining)
 
     def _cross(self, domains: Domains) -> bool:
         """Remove choices with too much traffic between them; return False if nothing is left."""
-        left, least = domains.left, []
+        remaining, lows = domains.left, []
         for pair in self.sizing.between:
-            targets = left[pair.target]
-            least.append(min(min(map(row.__getitem__, targets)) for row in _distinct(pair.rows, left[pair.source])))
-        domains.between = sum(least)
+            targets = remaining[pair.target]
+            lows.append(min(min(map(row.__getitem__, targets)) for row in _distinct(pair.rows, remaining[pair.source])))
+        domains.between = sum(lows)
         spare = self._spare(domains)
         if spare is None:
             return False
-        for pair, value in zip(self.sizing.between, least):
+        for pair, value in zip(self.sizing.between, lows):
             source, target, limit = pair.source, pair.target, value + spare[0]
-            least_of = {id(row): min(map(row.__getitem__, left[target])) for row in _distinct(pair.rows, left[source])}
-            left[source] = [place for place in left[source] if least_of[id(pair.rows[place])] <= limit]
-            kept = _distinct(pair.rows, left[source])
-            left[target] = [place for place in left[target] if any(row[place] <= limit for row in kept)]
-            if not left[source] or not left[target]:
+            least_of = {id(row): min(map(row.__getitem__, remaining[target])) for row in _distinct(pair.rows, remaining[source])}
+            remaining[source] = [place for place in remaining[source] if least_of[id(pair.rows[place])] <= limit]
+            source_rows = _distinct(pair.rows, remaining[source])
+            remaining[target] = [place for place in remaining[target] if any(row[place] <= limit for row in source_rows)]
+            if not remaining[source] or not remaining[target]:
                 return False
         return True
 
     def _spare(self, domains: Domains) -> Price | None:
         """Return spare ns and most accelerators under the cutoff; None if it allows none."""
         sizing, below = self.sizing, self._below
-        time, used = sizing.question.by_aim(*self._price(domains))
+        time, count = sizing.question.by_aim(*self._price(domains))
         budget = sizing.question.budget.nanoseconds
         times, most = ENDLESS if budget is None else budget, sizing.most
         if below is not None and sizing.question.aim == SECONDS:
-            times = min(times, below[0] if used < below[1] else below[0] - 1)
+            times = min(times, below[0] if count < below[1] else below[0] - 1)
             most = min(most, below[1] - 1) if time == below[0] else most
         elif below is not None:
             most = min(most, below[0] if time < below[1] else below[0] - 1)
-            times = min(times, below[1] - 1) if used == below[0] else times
-        return (times - time, most) if time <= times and used <= most else None
+            times = min(times, below[1] - 1) if count == below[0] else times
+        return (times - time, most) if time <= times and count <= most else None
 
 
-def _keep(left: list[list[int]], row: Weighed, most: int) -> bool:
+def _keep(remaining: list[list[int]], row: Weighed, most: int) -> bool:
     """Remove choices by a row, raised by `most`; return False if nothing is left."""
-    least = row.least(left)
-    spare = row.most + most - sum(least.values())
+    lows = row.least(remaining)
+    spare = row.most + most - sum(lows.values())
     for number, weights in row.weights.items():
-        limit = least[number] + spare
-        left[number] = [place for place in left[number] if weights[place] <= limit]
-    return all(left[number] for number in row.weights)
+        limit = lows[number] + spare
+        remaining[number] = [place for place in remaining[number] if weights[place] <= limit]
+    return all(remaining[number] for number in row.weights)
 
 
 def _distinct(rows: Crossings, places: Sequence[int]) -> Crossings:

@@ -92,39 +92,39 @@ class BlockChoices:
             return tuple(self._list_choices(members, pattern, amounts))
         if (members, pattern) not in self._found:
             first, *rest = map(self._of_component, members)
-            amounts = [amount for amount in first if all(amount in known for known in rest)]
+            amounts = [amount for amount in first if all(amount in amounts_of_member for amounts_of_member in rest)]
             self._found[members, pattern] = tuple(self._list_choices(members, pattern, amounts))
         return self._found[members, pattern]
 
     def _list_choices(self, members: tuple[str, ...], pattern: tuple[int, ...], amounts: Collection[Amount]) -> list[BlockChoice]:
-        idle, found = self._question.idle.among(members), list[BlockChoice]()
+        idle, choices = self._question.idle.among(members), list[BlockChoice]()
         self.listed += len(amounts)
         for amount in amounts:
             same = self._list_fitting(members, pattern, amount, idle)
-            found += (
+            choices += (
                 same if self._packed else drop_dominated(same, lambda choice: self._list_figures(members, choice.options, choice.loads))
             )
-        found.sort(key=lambda choice: (choice.accelerators, choice.kind, choice.loads))
-        return found
+        choices.sort(key=lambda choice: (choice.accelerators, choice.kind, choice.loads))
+        return choices
 
-    def beyond(self, structure: BlockStructure, chosen: Sequence[BlockChoice]) -> int:
+    def beyond(self, structure: BlockStructure, choices: Sequence[BlockChoice]) -> int:
         """Return a lower bound of traffic in ns beyond that inside components."""
-        return self.crossing.beyond(structure, [choice.amount for choice in chosen]) if self.crossing is not None else 0
+        return self.crossing.beyond(structure, [choice.amount for choice in choices]) if self.crossing is not None else 0
 
     def _list_fitting(self, members: tuple[str, ...], pattern: tuple[int, ...], amount: Amount, idle: frozenset[str]) -> list[BlockChoice]:
         """Return the fitting configurations; `members` may be the beginning of a set."""
         workers = self._question.idle.workers
         idle = frozenset(name for name in idle if name in members or workers.get(name) in members)
-        joined = self._joined.setdefault(((members, pattern), idle), {})
-        if amount not in joined:
+        choices_of_amount = self._joined.setdefault(((members, pattern), idle), {})
+        if amount not in choices_of_amount:
             *before, last = members
             tasks = len(pattern) - len(self._question.tasks_of[last])
             options = self._of_component(last).get(amount, [])
             firsts = [BlockChoice(amount[0], 0, (), (0,) * self._more, (0,) * (len(self._question.all_turns) + 1))]
             if before:
                 firsts = self._list_fitting(tuple(before), pattern[:tasks], amount, idle) if options else []
-            joined[amount] = self._join(firsts, options, members, pattern[tasks:], idle) if firsts and options else []
-        return joined[amount]
+            choices_of_amount[amount] = self._join(firsts, options, members, pattern[tasks:], idle) if firsts and options else []
+        return choices_of_amount[amount]
 
     def _join(
         self, firsts: Sequence[BlockChoice], options: Sequence[Option], members: tuple[str, ...], pattern: tuple[int, ...],
@@ -132,19 +132,19 @@ class BlockChoices:
     ) -> list[BlockChoice]:  # fmt: skip
         kind, count = options[0].kind, options[0].accelerators
         loads = max([len(firsts[0].loads) - self._more, *(part + 1 for part in pattern)]) + self._more
-        added = [(self._add_figures(members[-1], option, pattern, loads - self._more, idle), option) for option in options]
+        additions = [(self._add_figures(members[-1], option, pattern, loads - self._more, idle), option) for option in options]
         limit, telling = self._limit(kind), [loads + place for place in self._telling(members)]
         enough = self._bound_memory(kind, options[0].amount, members)
-        kept: list[tuple[Figures, Figures, tuple[Option, ...]]] = []
+        candidates: list[tuple[Figures, Figures, tuple[Option, ...]]] = []
         for first in firsts:
             before = _pad(first, loads, self._more)
-            for addition, option in added:
+            for addition, option in additions:
                 both = tuple(map(add, before, addition))
                 if limit is None or (most := max(both[loads:])) <= limit:
                     needs = [max(need, enough) for need in (most, *map(both.__getitem__, telling))] if limit is not None else ()
-                    chosen = (*first.options, option)
-                    kept.append((self._list_figures(members, chosen, (*both[:loads], *needs)), both, chosen))
-        return [BlockChoice(kind, count, chosen, both[:loads], both[loads:]) for _, both, chosen in drop_dominated(kept, itemgetter(0))]
+                    chain = (*first.options, option)
+                    candidates.append((self._list_figures(members, chain, (*both[:loads], *needs)), both, chain))
+        return [BlockChoice(kind, count, chain, both[:loads], both[loads:]) for _, both, chain in drop_dominated(candidates, itemgetter(0))]
 
     def _limit(self, kind: int) -> int | None:
         return self._question.kinds[kind].memory if kind >= 0 else None
@@ -187,12 +187,12 @@ class BlockChoices:
     def _of_component(self, name: str) -> dict[Amount, list[Option]]:
         """Return the undominated options of a component by kind and amount."""
         if name not in self._options:
-            grouped: dict[Amount, list[Option]] = {}
+            options_of_amount: dict[Amount, list[Option]] = {}
             for option in self._question.options[name]:
-                grouped.setdefault((option.kind, option.amount), []).append(option)
+                options_of_amount.setdefault((option.kind, option.amount), []).append(option)
             self._options[name] = {
                 amount: drop_dominated(options, lambda option: self._list_figures((name,), (option,), self._figures(option)))
-                for amount, options in grouped.items()
+                for amount, options in options_of_amount.items()
             }
         return self._options[name]
 
@@ -217,15 +217,15 @@ def drop_dominated(items: Sequence[T], figures: Callable[[T], Figures]) -> list[
     """Return items not dominated in every figure; of equal items the first."""
     if len(items) <= 1:
         return list(items)
-    kept: list[T] = []
-    seen: list[Figures] = []
+    undominated: list[T] = []
+    rivals: list[Figures] = []
     for values, _, item in sorted(((figures(item), place, item) for place, item in enumerate(items)), key=lambda entry: entry[:2]):
-        for place, rival in enumerate(seen):
+        for place, rival in enumerate(rivals):
             if all(map(le, rival, values)):
                 if place:  # what beats one often beats the next
-                    seen[place], seen[place >> 1] = seen[place >> 1], rival
+                    rivals[place], rivals[place >> 1] = rivals[place >> 1], rival
                 break
         else:
-            seen.append(values)
-            kept.append(item)
-    return kept
+            rivals.append(values)
+            undominated.append(item)
+    return undominated

@@ -74,11 +74,11 @@ class LeastCrossing:
         key = name, option.kind, option.amount
         if key not in self._alone:
             traffic = self._crossing.traffic.get(name, 0)
-            found = self._crossing.fixed if name == self._bears else 0
+            traffic_time = self._crossing.fixed if name == self._bears else 0
             for cost, rooms in self._levels if traffic and option.kind != NO_KIND else ():
                 fewest = rooms[option.kind].fewest(option.amount, self._grain[name])
-                found += cost * traffic * (fewest - 1) if fewest else 0
-            self._alone[key] = found
+                traffic_time += cost * traffic * (fewest - 1) if fewest else 0
+            self._alone[key] = traffic_time
         return self._alone[key]
 
     def beyond(self, structure: BlockStructure, amounts: Sequence[Amount]) -> int:
@@ -108,26 +108,26 @@ class LeastCrossing:
             of = {name: number for number, members in enumerate(structure.sets) for name in members}
             ends = [(of[flow.source], of[flow.target], flow) for flow in self._crossing.flows]
             ends = [(source, target, flow) for source, target, flow in ends if source not in structure.around[target]]
-            sent = [sum(self._size(flow) for *pair, flow in ends if number in pair) for number in range(len(structure.sets))]
-            self._pairs[key] = [self._pair(structure, sent, *end) for end in ends]
+            sizes = [sum(self._size(flow) for *pair, flow in ends if number in pair) for number in range(len(structure.sets))]
+            self._pairs[key] = [self._pair(structure, sizes, *end) for end in ends]
         return self._pairs[key]
 
-    def _pair(self, structure: BlockStructure, sent: Sequence[int], source: int, target: int, flow: Flow) -> LinkedPair:
-        ends = [self._piece(structure.sets[number], self._size(flow), sent[number]) for number in (source, target)]
-        inside = target in structure.around[source]
-        known = self._known.setdefault((flow, inside, *ends), {})
-        return LinkedPair(source, target, flow, inside, ends[0], ends[1], known)
+    def _pair(self, structure: BlockStructure, sizes: Sequence[int], source: int, target: int, flow: Flow) -> LinkedPair:
+        ends = [self._piece(structure.sets[number], self._size(flow), sizes[number]) for number in (source, target)]
+        is_nested = target in structure.around[source]
+        cache = self._known.setdefault((flow, is_nested, *ends), {})
+        return LinkedPair(source, target, flow, is_nested, ends[0], ends[1], cache)
 
     def _size(self, flow: Flow) -> int:
         """Return the MiB of a flow that a domain may receive."""
         return flow.weights + flow.stream * max(sizes.most(1) for _, rooms in self._levels for sizes in rooms)
 
-    def _piece(self, members: Sequence[str], size: int, sent: int) -> BlockPiece:
+    def _piece(self, members: Sequence[str], size: int, total: int) -> BlockPiece:
         """Return the facts of a set for its share of a flow."""
-        held = [name for name in members if name in self._grain]
-        traffic = sum(self._crossing.traffic.get(name, 0) for name in held)
-        grain = lcm(*(self._grain[name] for name in held))
-        return BlockPiece(grain, max((self._least[name] for name in held), default=1), traffic * size // sent)
+        names = [name for name in members if name in self._grain]
+        traffic = sum(self._crossing.traffic.get(name, 0) for name in names)
+        grain = lcm(*(self._grain[name] for name in names))
+        return BlockPiece(grain, max((self._least[name] for name in names), default=1), traffic * size // total)
 
     def _between(self, pair: LinkedPair, source_range: Range, target_range: Range) -> int:
         total = 0
@@ -168,8 +168,8 @@ class LinkSide(NamedTuple):
     @property
     def fewest(self) -> int:
         """Fewest domains for the set; one more than exist if it does not fit."""
-        found = self.rooms.fewest(self.amount, self.group)
-        return found if found is not None else self.rooms.count + 1
+        domains = self.rooms.fewest(self.amount, self.group)
+        return domains if domains is not None else self.rooms.count + 1
 
     @property
     def widest(self) -> int:
@@ -177,46 +177,46 @@ class LinkSide(NamedTuple):
         return min(self.most // self.least, self.rooms.count)
 
 
-def bound_traffic(source: LinkSide, target: LinkSide, flow: Flow, inside: bool) -> int:
+def bound_traffic(source: LinkSide, target: LinkSide, flow: Flow, is_nested: bool) -> int:
     """Return a lower bound of the MiB between two sets; 0 without capacity.
 
     Beyond the traffic inside both in the fewest domains. Numbers of domains are tried for both,
-    with as many in common as fit, while more can cost less. `inside`: True if the source lies on
+    with as many in common as fit, while more can cost less. `is_nested`: True if the source lies on
     accelerators of the target.
     """
-    tight = source.rooms is target.rooms and not inside
-    together = source.rooms.fewest(source.amount + target.amount) if tight else 0
+    tight = source.rooms is target.rooms and not is_nested
+    joint_domains = source.rooms.fewest(source.amount + target.amount) if tight else 0
     first, last, start, end = source.fewest, source.widest, target.fewest, target.widest
-    if together is None or first > last or start > end:
+    if joint_domains is None or first > last or start > end:
         return 0
-    shared = sum(in_source and in_target for in_source, in_target in zip(source.rooms.there, target.rooms.there))
+    common_count = sum(in_source and in_target for in_source, in_target in zip(source.rooms.there, target.rooms.there))
     source_room, target_room = source.rooms.list_capacities(), target.rooms.list_capacities()
     best: int | None = None
     for source_domains in range(first, last + 1) if source.traffic else (last,):
         of_source = source.traffic * (source_domains - first)
         if best is not None and of_source >= best:
             break
-        most = min(source_domains, shared)
+        most = min(source_domains, common_count)
         room = (source_room[source_domains] - source.amount) // target.least if tight else most
         for target_domains in range(start, end + 1):
-            apart = of_source + target.traffic * (target_domains - start)
-            if best is not None and apart >= best:
+            traffic_within = of_source + target.traffic * (target_domains - start)
+            if best is not None and traffic_within >= best:
                 break
             # Written without `min`: of hundreds of accelerators this is asked millions of times.
-            wished = most if most < target_domains else target_domains
-            common = wished
+            cap = most if most < target_domains else target_domains
+            common = cap
             if tight:
-                wished = room if room < wished else wished
-                wished = wished if wished < source_domains + target_domains - together else source_domains + target_domains - together
-                held = (target_room[target_domains] - target.amount) // source.least
-                common = held if held < wished else wished
+                cap = room if room < cap else cap
+                cap = cap if cap < source_domains + target_domains - joint_domains else source_domains + target_domains - joint_domains
+                room_of_target = (target_room[target_domains] - target.amount) // source.least
+                common = room_of_target if room_of_target < cap else cap
             if common >= 0:
                 crosses = flow.weights * (target_domains - common)
                 if flow.stream:
                     crosses += flow.stream * (target.amount - _bound_served(source, target, common, flow.ratio, tight))
-                if best is None or apart + crosses < best:
-                    best = apart + crosses
-            if not flow.stream and common == wished >= 0:
+                if best is None or traffic_within + crosses < best:
+                    best = traffic_within + crosses
+            if not flow.stream and common == cap >= 0:
                 break  # with more domains of the target no more of them are spared
         if not flow.stream and source.traffic >= flow.weights and room >= most and best is not None:
             break  # each further domain of the source spares the target one at most
@@ -225,11 +225,11 @@ def bound_traffic(source: LinkSide, target: LinkSide, flow: Flow, inside: bool) 
 
 def _bound_served(source: LinkSide, target: LinkSide, common: int, ratio: int, tight: bool) -> int:
     """Return an upper bound of target accelerators served in common domains."""
-    served = min(target.amount, ratio * source.most)
+    upper_bound = min(target.amount, ratio * source.most)
     if not tight:
-        return min(served, target.rooms.most(common))
+        return min(upper_bound, target.rooms.most(common))
     room = target.rooms.most(common)
-    return max(0, min(served, room - source.least * common, ratio * (room - target.least * common), ratio * room // (1 + ratio)))
+    return max(0, min(upper_bound, room - source.least * common, ratio * (room - target.least * common), ratio * room // (1 + ratio)))
 
 
 class DomainSizes:
@@ -257,6 +257,6 @@ class DomainSizes:
 
     def fewest(self, amount: int, group: int = 1) -> int | None:
         """Return the fewest domains for an amount; None if it does not fit."""
-        held = self.list_capacities(group)
-        place = bisect_left(held, amount)
-        return place if place < len(held) else None
+        capacities = self.list_capacities(group)
+        place = bisect_left(capacities, amount)
+        return place if place < len(capacities) else None

@@ -91,5 +91,5 @@ class SearchProgress:
         if now - self._reported_at >= NOW_AND_THEN:
             self._reported_at = now
             by_time = self._question.aim == SECONDS
-            held = 0 if by_time else self._question.given.held
-            self._counting(Counting(by_time, best[0] + held if best else None, bound()[0] + held, now - self._began))
+            fixed_count = 0 if by_time else self._question.given.held
+            self._counting(Counting(by_time, best[0] + fixed_count if best else None, bound()[0] + fixed_count, now - self._began))

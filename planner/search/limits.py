@@ -36,7 +36,7 @@ class Limit:
     def holds_in(self, structure: BlockStructure) -> bool:
         """Return True if the limit concerns a structure."""
         if self.ways:
-            return [way.matches(structure.uses) for way in self.ways] == [False] * (len(self.ways) - 1) + [True]
+            return [arrangement.matches(structure.uses) for arrangement in self.ways] == [False] * (len(self.ways) - 1) + [True]
         if self.barred is None:
             return not self.sharing or bool(pattern(structure, frozenset(self.names)))
         if self.barred.segments not in (None, structure.segments):
@@ -71,40 +71,40 @@ def _limits(question: PlanningProblem) -> Iterator[Limit]:
         yield Limit((first, second), 0, partial(_fewer, second))
     for names in sharing.filling:
         yield Limit(tuple(sorted(names)), -question.accelerators, lambda name, option: -option.accelerators)
-    for multiple in dict.fromkeys(constraint for way in question.ways for constraint in way.multiples):
+    for multiple in dict.fromkeys(constraint for arrangement in question.ways for constraint in arrangement.multiples):
         for amount in sorted({option.amount for option in question.options[multiple.partner]}):
             yield Limit((multiple.component, multiple.partner), 1, partial(_find_conflict, multiple, amount))
     for first, second in sorted(sharing.in_step):
         for size in sorted({option.per_process for option in question.options[second]}):
             yield Limit((first, second), 1, partial(_out_of_step, second, size), sharing=True)
-    for place, way in enumerate(question.ways):
-        yield from _of_way(question, way, question.ways[: place + 1])
-    for barred in question.barred:
-        yield Limit(tuple(barred.uses), len(barred.uses) - 1, partial(_meets, barred), barred=barred)
+    for place, arrangement in enumerate(question.ways):
+        yield from _of_way(question, arrangement, question.ways[: place + 1])
+    for no_good in question.barred:
+        yield Limit(tuple(no_good.uses), len(no_good.uses) - 1, partial(_meets, no_good), barred=no_good)
 
 
-def _of_way(question: PlanningProblem, way: FrameworkArrangement, ways: tuple[FrameworkArrangement, ...]) -> Iterator[Limit]:
+def _of_way(question: PlanningProblem, last: FrameworkArrangement, arrangements: tuple[FrameworkArrangement, ...]) -> Iterator[Limit]:
     """Yield the limits of an arrangement: degrees, counts, and pairs of degrees that do not go together."""
-    for name, shape in way.shapes.items():
+    for name, shape in last.shapes.items():
         if name in question.options and all(name in arrangement.shapes for arrangement in question.ways):
-            yield Limit((name,), 0, partial(_is_other, shape.parallel), ways=ways)
-    for name, least in way.least.items():
+            yield Limit((name,), 0, partial(_is_other, shape.parallel), ways=arrangements)
+    for name, minimum in last.least.items():
         if name in question.options:
-            yield Limit((name,), 0, partial(_is_less, least), ways=ways)
-    for pair in way.paired:
+            yield Limit((name,), 0, partial(_is_less, minimum), ways=arrangements)
+    for pair in last.paired:
         names = pair.component, pair.partner
         degrees = [dict.fromkeys(option.parallel for option in question.options.get(name, ())) for name in names]
         for both in product(*degrees):
             if pair.of(*both) is None:
-                yield Limit(names, 1, partial(_has, dict(zip(names, both))), ways=ways)
+                yield Limit(names, 1, partial(_has, dict(zip(names, both))), ways=arrangements)
 
 
 def _is_other(parallel: Parallel, name: str, option: Option) -> int:
     return int(option.parallel != parallel)
 
 
-def _is_less(least: int, name: str, option: Option) -> int:
-    return int(option.amount < least)
+def _is_less(minimum: int, name: str, option: Option) -> int:
+    return int(option.amount < minimum)
 
 
 def _has(degrees: Mapping[str, Parallel], name: str, option: Option) -> int:
@@ -128,8 +128,8 @@ def _out_of_step(second: str, size: int, name: str, option: Option) -> int:
     return int(option.per_process == size if name == second else option.amount % size != 0)
 
 
-def _meets(barred: RefusedCount, name: str, option: Option) -> int:
-    return int(meets(barred.uses[name], option))
+def _meets(no_good: RefusedCount, name: str, option: Option) -> int:
+    return int(meets(no_good.uses[name], option))
 
 
 def _powers(number: int) -> Iterator[int]:

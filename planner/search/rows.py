@@ -44,9 +44,9 @@ def bound_used(question: PlanningProblem, structure: BlockStructure) -> Iterator
     them, with all inside these.
     """
     for entries in question.together_shared:
-        beside = {kind: _find_excluded(structure, kind, entries) for kind in range(len(question.kinds))}
-        sets = frozenset[int]().union(*beside.values())
-        yield ChoiceRow(tuple(sorted(sets)), -sum(entry.accelerators for entry in entries), _count_weights(beside))
+        excluded = {kind: _find_excluded(structure, kind, entries) for kind in range(len(question.kinds))}
+        sets = frozenset[int]().union(*excluded.values())
+        yield ChoiceRow(tuple(sorted(sets)), -sum(entry.accelerators for entry in entries), _count_weights(excluded))
 
 
 def count_left_over(inner: Sequence[int]) -> int:
@@ -68,9 +68,9 @@ def _list_nested_rows(question: PlanningProblem, structure: BlockStructure, numb
         yield from (ChoiceRow(structure.around[number], 0, _memory(number, sizes, turn)) for turn in range(len(question.all_turns) + 1))
 
 
-def _count_weights(beside: dict[int, frozenset[int]]) -> Callable[[int, BlockChoice], int]:
+def _count_weights(excluded: dict[int, frozenset[int]]) -> Callable[[int, BlockChoice], int]:
     """Return the accelerators of choices on a kind by the sets that count there."""
-    return lambda number, choice: choice.accelerators if number in beside.get(choice.kind, ()) else 0
+    return lambda number, choice: choice.accelerators if number in excluded.get(choice.kind, ()) else 0
 
 
 def _unlike(outer: int, kind: int) -> Callable[[int, BlockChoice], int]:
@@ -104,5 +104,5 @@ def _of_limit(structure: BlockStructure, limit: Limit) -> ChoiceRow:
 
 def _find_excluded(structure: BlockStructure, kind: int, entries: Sequence[Shared]) -> frozenset[int]:
     """Return outermost sets that cannot use these accelerators, with all inside them."""
-    beside = {number for number, users in enumerate(structure.users) if not any(entry.lets(kind, users) for entry in entries)}
-    return frozenset(number for number in beside if structure.inside[number] == OUTSIDE or structure.inside[number] not in beside)
+    numbers = {number for number, users in enumerate(structure.users) if not any(entry.lets(kind, users) for entry in entries)}
+    return frozenset(number for number in numbers if structure.inside[number] == OUTSIDE or structure.inside[number] not in numbers)

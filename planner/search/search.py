@@ -55,7 +55,7 @@ def search(
     session : state shared with other searches. It decides if Ctrl-C ends the search with the
         incumbent, or raises KeyboardInterrupt.
     """
-    stopped: Stopped | None = None
+    interrupt: Stopped | None = None
     session = session or Session()
     with session.raise_at(2):
         run = _Search(question, model, count, any_will_do, SearchProgress(question, limit, session, counting))
@@ -65,8 +65,8 @@ def search(
             session.look(2)
             if not session.answers:
                 raise
-            stopped = report_interrupt()
-    return run.result(stopped)
+            interrupt = report_interrupt()
+    return run.result(interrupt)
 
 
 class _Search:
@@ -83,8 +83,8 @@ class _Search:
         """Heap; what is worked on is its first until that is done."""
         self.candidates: list[Branching] = []
         self.best: list[SearchResult] = []
-        least = self.busiest.floor([(name,) for name in question.components], None) or FREE
-        self.unseen: dict[bool, Price] = dict.fromkeys((False, True) if question.sharing.nested else (False,), least)
+        lower_bound = self.busiest.floor([(name,) for name in question.components], None) or FREE
+        self.unseen: dict[bool, Price] = dict.fromkeys((False, True) if question.sharing.nested else (False,), lower_bound)
         """Lower bound of the arrangements that are not listed: of flat ones, and of nested ones."""
         self.rivals = count
         """Number of structures among which an arrangement must be to be listed."""
@@ -99,10 +99,10 @@ class _Search:
     def divide(self) -> None:
         """Branch on the least lower bound, up to the incumbent or the limit."""
         self._report()
-        for nested in list(self.unseen):
+        for nesting in list(self.unseen):
             if not (self.any_will_do and self.best):
-                self._list(nested)
-                self._branch(self.progress.limit if nested == self.question.sharing.nested else FLAT * self.progress.limit)
+                self._list(nesting)
+                self._branch(self.progress.limit if nesting == self.question.sharing.nested else FLAT * self.progress.limit)
         for floor, _, _, node in nsmallest(HURRIED, self.open) if not self.best else ():
             if not self.best and isinstance(node, Partition):
                 self._cut(node, floor, at_once=True)
@@ -128,22 +128,22 @@ class _Search:
         if not candidate.proved:
             heappush(self.open, (candidate.floor, True, candidate.number, candidate))
 
-    def _list(self, nested: bool) -> None:
+    def _list(self, nesting: bool) -> None:
         """List the arrangements that may be among the best; without time, the best alone."""
-        self.nested, listed = nested, set[tuple[object, object]]()
+        self.nested, keys = nesting, set[tuple[object, object]]()
         for rivals, share in ((self.count, LISTING), (1, AGAIN)):
             self.rivals, self.late, self.until = rivals, False, self.progress.spent + share * self.progress.left
-            for arrangement in arrangements(self.question, self.model, nested, self._can_be, self._can_lie):
+            for arrangement in arrangements(self.question, self.model, nesting, self._can_be, self._can_lie):
                 floor, key = self.busiest.floor(arrangement.sets, arrangement.inside), (arrangement.sets, arrangement.inside)
-                if floor is not None and not self.late and key not in listed:
-                    listed.add(key)
+                if floor is not None and not self.late and key not in keys:
+                    keys.add(key)
                     self._open(arrangement, floor)
             if not self.late:
                 break
         if not self.late and self.rivals == self.count:
-            del self.unseen[nested]
+            del self.unseen[nesting]
         elif not self.late:
-            self.unseen[nested] = self.best[0].price if self.best else NOTHING
+            self.unseen[nesting] = self.best[0].price if self.best else NOTHING
         self.rivals = self.count
 
     def _open(self, arrangement: Partition, floor: Price) -> None:
@@ -157,13 +157,13 @@ class _Search:
         # A component that joins a set may leave members unstarted, so that the set needs less memory.
         return not self.late if self.question.idle.beside else self._can_lie(sets, None if self.nested else (OUTSIDE,) * len(sets))
 
-    def _can_lie(self, sets: Sets, inside: Inside | None) -> bool:
+    def _can_lie(self, sets: Sets, parents: Inside | None) -> bool:
         """Return False if no forest that begins so is among the best."""
         self._report()
         self.progress.spent += BEGUN
         self.late = self.late or (self.progress.spent > self.until and bool(self.candidates))
-        floor = None if self.late else self.busiest.floor(sets, inside)
-        return floor is not None and not self._is_cut_off(floor) and (inside is None or self._has_room(sets, inside))
+        floor = None if self.late else self.busiest.floor(sets, parents)
+        return floor is not None and not self._is_cut_off(floor) and (parents is None or self._has_room(sets, parents))
 
     def _cut(self, arrangement: Partition, floor: Price, at_once: bool = False) -> bool:
         """Open the structures of an arrangement; return False without time for all.
@@ -172,13 +172,13 @@ class _Search:
         """
         for structure in arrangement.structures():
             self._report()
-            listed, sizing, relaxed = self._listed_amounts(), Sizing(self.question, self.model, structure, self.ways), None
+            count_before, sizing, relaxation = self._listed_amounts(), Sizing(self.question, self.model, structure, self.ways), None
             if self.relaxed is not None and any(len(members) > 1 for members in structure.sets):
-                relaxed = Sizing(self.relaxed, self.model, structure, self.relaxed_ways)
-            is_possible = all((relaxed or sizing).choices)
-            self.progress.spent += STRUCTURE + LISTED * (self._listed_amounts() - listed)
+                relaxation = Sizing(self.relaxed, self.model, structure, self.relaxed_ways)
+            is_possible = all((relaxation or sizing).choices)
+            self.progress.spent += STRUCTURE + LISTED * (self._listed_amounts() - count_before)
             if is_possible:
-                candidate = Branching(sizing, next(self.numbers), relaxed)
+                candidate = Branching(sizing, next(self.numbers), relaxation)
                 candidate.floor = floor
                 self.candidates.append(candidate)
                 if at_once and not (self.any_will_do and self.best):
@@ -197,19 +197,19 @@ class _Search:
 
     def _search(self, candidate: Branching, parts: int) -> None:
         self._report()
-        incumbent, listed = candidate.found, self._listed_amounts()
+        incumbent, count_before = candidate.found, self._listed_amounts()
         self.progress.spent += self.progress.part * candidate.search(self._find_cutoff(candidate), parts)
-        self.progress.spent += LISTED * (self._listed_amounts() - listed)
+        self.progress.spent += LISTED * (self._listed_amounts() - count_before)
         if candidate.found is not incumbent and candidate.found is not None:
             self._keep(candidate.found)
 
-    def _keep(self, found: SearchResult) -> None:
+    def _keep(self, new: SearchResult) -> None:
         """Keep the best designs of the `count` best structures and of one more."""
-        self.best = sorted([*(known for known in self.best if known.number != found.number), found])[: self.count + 1]
+        self.best = sorted([*(incumbent for incumbent in self.best if incumbent.number != new.number), new])[: self.count + 1]
 
     def _find_cutoff(self, candidate: Branching) -> Price | None:
         """Return the cutoff of a structure: the price it must beat to be among the best."""
-        rivals = [found.price for found in self.best if found.number != candidate.number]
+        rivals = [incumbent.price for incumbent in self.best if incumbent.number != candidate.number]
         return rivals[self.count - 1] if len(rivals) >= self.count else None
 
     def _may_be_best(self, candidate: Branching) -> bool:
@@ -221,13 +221,13 @@ class _Search:
         """Return True if this lower bound excludes a structure from the best."""
         return len(self.best) >= self.rivals and floor >= self.best[self.rivals - 1].price
 
-    def _has_room(self, sets: Sets, inside: Inside) -> bool:
+    def _has_room(self, sets: Sets, parents: Inside) -> bool:
         """Return True if the accelerators may suffice for these sets at less than the cutoff."""
         if len(self.best) < self.rivals or not self.model.full or self.question.aim != SECONDS:
             return True
-        (time, used), most = self.best[self.rivals - 1].price, self.busiest.most
-        least = self.busiest.count_used(sets, inside, time)
-        return least < used or (least <= most and self.busiest.count_used(sets, inside, time - 1) <= most)
+        (time, count), most = self.best[self.rivals - 1].price, self.busiest.most
+        fewest = self.busiest.count_used(sets, parents, time)
+        return fewest < count or (fewest <= most and self.busiest.count_used(sets, parents, time - 1) <= most)
 
     def _floor(self) -> Price:
         """Return the lower bound of all that is open."""
@@ -244,11 +244,11 @@ class _Search:
         for candidate in self.candidates:
             if candidate.found is not None:
                 self._keep(candidate.found)
-        found, floor = tuple(self.best[: self.count]), max(self._floor(), self.least)
-        proved = floor >= (found[-1].price if len(found) == self.count else NOTHING)
-        bounds = [*([] if proved else [floor[0]]), *(incumbent.price[0] for incumbent in found[:1])]
+        incumbents, floor = tuple(self.best[: self.count]), max(self._floor(), self.least)
+        is_proved = floor >= (incumbents[-1].price if len(incumbents) == self.count else NOTHING)
+        bounds = [*([] if is_proved else [floor[0]]), *(incumbent.price[0] for incumbent in incumbents[:1])]
         possible = [candidate for candidate in self.candidates if candidate.possible]
         return Searched(
-            found, min(bounds, default=None), proved, (len(possible), sum(candidate.parts > 0 for candidate in possible)),
-            self.progress.spent, None if proved else stopped, first_proved=floor >= (found[0].price if found else NOTHING),
+            incumbents, min(bounds, default=None), is_proved, (len(possible), sum(candidate.parts > 0 for candidate in possible)),
+            self.progress.spent, None if is_proved else stopped, first_proved=floor >= (incumbents[0].price if incumbents else NOTHING),
         )  # fmt: skip

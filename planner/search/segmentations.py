@@ -69,44 +69,44 @@ class _Cutting:
     def of(question: PlanningProblem, model: CostModel, users: Sets) -> _Cutting:
         """Return the conflicts and precedences of a problem, by the components that share sets."""
         count, edges = len(question.tasks), question.flow.edges
-        apart = conflicts(question, model, users)
+        pairs_apart = conflicts(question, model, users)
         ordered_pairs = {(edge.earlier, edge.later) for edge in edges if edge.whole} | {
             (edge.later, edge.earlier) for edge in edges if edge.whole
         }
         return _Cutting(
-            units(question, apart),
-            _pair_tasks(apart | ordered_pairs, count),
+            units(question, pairs_apart),
+            _pair_tasks(pairs_apart | ordered_pairs, count),
             _pair_tasks({(edge.later, edge.earlier) for edge in edges}, count),
         )
 
     def segmentations(self) -> Iterator[tuple[int, ...]]:
         """Yield every segmentation: for each task its segment."""
 
-        def extend(left: Tasks, parts: tuple[_Segment, ...]) -> Iterator[tuple[int, ...]]:
-            if not left:
+        def extend(remaining: Tasks, parts: tuple[_Segment, ...]) -> Iterator[tuple[int, ...]]:
+            if not remaining:
                 segment_of = {task: number for number, part in enumerate(parts) for task in numbers(part.tasks)}
                 yield tuple(segment_of[task] for task in range(len(self.apart)))
                 return
-            for tasks in self._list_next(left):
+            for tasks in self._list_next(remaining):
                 part = self._part(tasks, parts)
                 if part is not None:
-                    yield from extend(left & ~tasks, (*parts, part))
+                    yield from extend(remaining & ~tasks, (*parts, part))
 
         return extend(reduce(or_, self.units, 0), ())
 
-    def _list_next(self, left: Tasks) -> Sequence[Tasks]:
+    def _list_next(self, remaining: Tasks) -> Sequence[Tasks]:
         """Return the task sets that can be the next segment, largest first."""
-        units = [unit for unit in self.units if unit & left]
+        units = [unit for unit in self.units if unit & remaining]
         candidates = []
 
-        def extend(place: int, tasks: Tasks, apart: Tasks, before: Tasks) -> None:
+        def extend(place: int, tasks: Tasks, excluded: Tasks, before: Tasks) -> None:
             for number in range(place, len(units)):
                 unit = units[number]
-                if not unit & apart:
+                if not unit & excluded:
                     unit_apart, unit_before = _unite(self.apart, unit), _unite(self.before, unit)
                     if not unit_apart & (tasks | unit):
-                        extend(number + 1, tasks | unit, apart | unit_apart, before | unit_before)
-            if tasks and not before & left & ~tasks:
+                        extend(number + 1, tasks | unit, excluded | unit_apart, before | unit_before)
+            if tasks and not before & remaining & ~tasks:
                 candidates.append(tasks)
 
         extend(0, 0, 0, 0)
@@ -142,25 +142,25 @@ def _pair_tasks(pairs: set[tuple[int, int]], count: int) -> tuple[Tasks, ...]:
     return tuple(reduce(or_, (1 << second for first, second in pairs if first == task), 0) for task in range(count))
 
 
-def units(question: PlanningProblem, apart: set[tuple[int, int]]) -> tuple[Tasks, ...]:
+def units(question: PlanningProblem, pairs_apart: set[tuple[int, int]]) -> tuple[Tasks, ...]:
     """Return the sets of tasks that always run together."""
     units = [1 << task for task in range(len(question.tasks))]
     for round_tasks in question.flow.rounds:
-        if apart.isdisjoint(combinations(sorted(round_tasks), 2)):
+        if pairs_apart.isdisjoint(combinations(sorted(round_tasks), 2)):
             members = sum(1 << task for task in round_tasks)
-            joined = reduce(or_, (unit for unit in units if unit & members))
-            units = [joined, *(unit for unit in units if not unit & joined)]
+            union = reduce(or_, (unit for unit in units if unit & members))
+            units = [union, *(unit for unit in units if not unit & union)]
     return tuple(sorted(units, key=lambda unit: unit & -unit))
 
 
 def conflicts(question: PlanningProblem, model: CostModel, users: Sets) -> set[tuple[int, int]]:
     """Return ordered pairs of tasks that cannot run together; a round conflicts as a whole."""
     whole = {(edge.earlier, edge.later) for edge in question.flow.edges if edge.whole}
-    shared = {(first, second) for names in users for first in names for second in names}
+    pairs_sharing = {(first, second) for names in users for first in names for second in names}
     pairs = set()
     for a, b in combinations(range(len(question.tasks)), 2):
         first, second = question.tasks[a].component, question.tasks[b].component
-        if first == second or (not model.turns and (first, second) in shared):
+        if first == second or (not model.turns and (first, second) in pairs_sharing):
             pairs |= {(a, b), (b, a)}
     for round_tasks in question.flow.rounds:
         if any(pair in pairs or pair in whole for pair in combinations(sorted(round_tasks), 2)):

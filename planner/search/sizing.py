@@ -82,11 +82,11 @@ class Sizing:
         for tasks in self.structure.parts:
             segment = self.structure.segments[tasks[0]]
             for maximum in self.model.maxima(self.question, self.structure.users, tasks):
-                sums = [dict.fromkeys(of[self.question.tasks[task].component] for task in summed) for summed in maximum.sums]
+                sums = [dict.fromkeys(of[self.question.tasks[task].component] for task in tasks_of_sum) for tasks_of_sum in maximum.sums]
                 loads = (tuple((number, parts[number].index(segment)) for number in numbers) for numbers in sums)
                 maxima.append(Greatest(maximum.weight, tuple(dict.fromkeys(loads))))
-        inside = enumerate(parts) if self.ways.crossing is not None else ()
-        return (*maxima, *(Greatest(1, (((number, len(segments)),),)) for number, segments in inside))
+        traffic_parts = enumerate(parts) if self.ways.crossing is not None else ()
+        return (*maxima, *(Greatest(1, (((number, len(segments)),),)) for number, segments in traffic_parts))
 
     @cached_property
     def between(self) -> tuple[Between, ...]:
@@ -107,8 +107,8 @@ class Sizing:
                 if self.ways.session.cancelled:
                     return tuple(traffic)
                 targets = dict.fromkeys(target_range[amount] for amount in target_amounts)
-                beside = {target: crossing.bound_between(pair, source, target) for target in targets}
-                by_range[source] = [beside[target_range[amount]] for amount in target_amounts]
+                bounds = {target: crossing.bound_between(pair, source, target) for target in targets}
+                by_range[source] = [bounds[target_range[amount]] for amount in target_amounts]
             if any(map(any, by_range.values())):
                 traffic.append(Between(pair.source, pair.target, tuple(by_range[source_range[amount]] for amount in source_amounts)))
         return tuple(traffic)
@@ -136,7 +136,7 @@ class Sizing:
     def time(self, places: Places) -> int:
         """Return the ns of an iteration with the least traffic."""
         maxima = sum(
-            maximum.weight * max(sum(self.loads[number][part][places[number]] for number, part in summed) for summed in maximum.sums)
+            maximum.weight * max(sum(self.loads[number][part][places[number]] for number, part in keys) for keys in maximum.sums)
             for maximum in self.greatest
         )
         return maxima + self.ways.beyond(self.structure, self.choose(places))
@@ -160,11 +160,11 @@ class Sizing:
 
     def design(self, places: Places) -> Design:
         """Return the design with these choices."""
-        structure, blocks, chosen = self.structure, [], self.choose(places)
-        for number, choice in enumerate(chosen):
-            inner = sum(chosen[member].accelerators for member, outer in enumerate(structure.inside) if outer == number)
+        structure, blocks, choices = self.structure, [], self.choose(places)
+        for number, choice in enumerate(choices):
+            inner = sum(choices[member].accelerators for member, outer in enumerate(structure.inside) if outer == number)
             if choice.accelerators > inner:
                 order = sorted(structure.users[number], key=self.question.components.index)
                 blocks.append(Block(choice.kind, choice.accelerators - inner, tuple(order)))
-        options = {name: option for members, choice in zip(structure.sets, chosen) for name, option in zip(members, choice.options)}
+        options = {name: option for members, choice in zip(structure.sets, choices) for name, option in zip(members, choice.options)}
         return Design(tuple(blocks), {name: options[name] for name in self.question.components}, structure.segments)

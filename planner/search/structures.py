@@ -95,12 +95,12 @@ class Partition:
     @property
     def users(self) -> Sets:
         """For each set with accelerators, all components on them."""
-        placed = [number for number, members in enumerate(self.sets) if not _is_bare(self.question, members[0])]
-        return BlockStructure(self.sets, self.inside, ()).users[: len(placed)]
+        numbers = [number for number, members in enumerate(self.sets) if not _is_bare(self.question, members[0])]
+        return BlockStructure(self.sets, self.inside, ()).users[: len(numbers)]
 
 
 def arrangements(
-    question: PlanningProblem, model: CostModel, nested: bool, can_be: CanBe | None = None, can_lie: CanLie | None = None
+    question: PlanningProblem, model: CostModel, nesting: bool, can_be: CanBe | None = None, can_lie: CanLie | None = None
 ) -> Iterator[Partition]:
     """Yield each flat or each nested arrangement once; sets without accelerators come last.
 
@@ -108,16 +108,16 @@ def arrangements(
     False prunes a partial forest.
     """
     bare = tuple((name,) for name in question.components if _is_bare(question, name))
-    placed = [name for name in question.components if not _is_bare(question, name)]
+    names = [name for name in question.components if not _is_bare(question, name)]
 
     def may_be(sets: Sequence[Sequence[str]]) -> bool:
         return model.may_be(question, sets) and (can_be is None or can_be(sets))
 
-    for sets in _partitions(question, placed, may_be):
-        for inside in nestings(question, sets, nested, can_lie):
-            if question.ways and not any(way.matches(BlockStructure(sets, inside, ()).uses) for way in question.ways):
+    for sets in _partitions(question, names, may_be):
+        for parents in nestings(question, sets, nesting, can_lie):
+            if question.ways and not any(arrangement.matches(BlockStructure(sets, parents, ()).uses) for arrangement in question.ways):
                 continue
-            yield Partition(question, model, (*sets, *bare), (*inside, *(OUTSIDE,) * len(bare)))
+            yield Partition(question, model, (*sets, *bare), (*parents, *(OUTSIDE,) * len(bare)))
 
 
 def _is_bare(question: PlanningProblem, name: str) -> bool:
@@ -153,44 +153,44 @@ def _partitions(question: PlanningProblem, names: Sequence[str], can_be: CanBe) 
     return extend(0, [])
 
 
-def nestings(question: PlanningProblem, sets: Sequence[Sequence[str]], nested: bool, can_lie: CanLie | None = None) -> Iterator[Inside]:
+def nestings(question: PlanningProblem, sets: Sequence[Sequence[str]], nesting: bool, can_lie: CanLie | None = None) -> Iterator[Inside]:
     """Yield the forest without nesting, or every other one; `can_lie` and relations prune partial ones."""
     set_of = {name: number for number, members in enumerate(sets) for name in members}
     within = {(set_of[inner], set_of[outer]) for inner, outer in question.sharing.within if set_of[inner] != set_of[outer]}
     count = len(sets)
-    may = [[all(may_nest(question, *pair) for pair in product(inner, outer)) for outer in sets] for inner in sets] if nested else []
-    if nested and question.sharing.only_within:
-        demanded = reachable({number: [outer for inner, outer in within if inner == number] for number in range(count)})
-        may = [[may_nest_here and place in demanded[number] for place, may_nest_here in enumerate(row)] for number, row in enumerate(may)]
+    may = [[all(may_nest(question, *pair) for pair in product(inner, outer)) for outer in sets] for inner in sets] if nesting else []
+    if nesting and question.sharing.only_within:
+        reach = reachable({number: [outer for inner, outer in within if inner == number] for number in range(count)})
+        may = [[may_nest_here and place in reach[number] for place, may_nest_here in enumerate(row)] for number, row in enumerate(may)]
 
-    def extend(inside: Inside) -> Iterator[Inside]:
-        number = len(inside)
+    def extend(parents: Inside) -> Iterator[Inside]:
+        number = len(parents)
         if number == count:
-            if nested == any(outer != OUTSIDE for outer in inside):
-                yield inside
+            if nesting == any(outer != OUTSIDE for outer in parents):
+                yield parents
             return
-        for outer in (OUTSIDE, *range(count if nested else 0)):
-            extended = (*inside, outer)
-            may_be = outer == OUTSIDE or (outer != number and may[number][outer] and number not in _list_around(extended, number))
-            if may_be and _obeys(extended, may, within) and (can_lie is None or can_lie(sets, extended)):
-                yield from extend(extended)
+        for outer in (OUTSIDE, *range(count if nesting else 0)):
+            longer = (*parents, outer)
+            may_be = outer == OUTSIDE or (outer != number and may[number][outer] and number not in _list_around(longer, number))
+            if may_be and _obeys(longer, may, within) and (can_lie is None or can_lie(sets, longer)):
+                yield from extend(longer)
 
     return extend(())
 
 
-def _list_around(inside: Inside, number: int) -> Iterator[int]:
+def _list_around(parents: Inside, number: int) -> Iterator[int]:
     """Yield the known sets around a set, nearest first; `OUTSIDE` ends a complete chain."""
-    while number < len(inside) and number != OUTSIDE:
-        number = inside[number]
+    while number < len(parents) and number != OUTSIDE:
+        number = parents[number]
         yield number
 
 
-def _obeys(inside: Inside, may: Sequence[Sequence[bool]], within: set[tuple[int, int]]) -> bool:
+def _obeys(parents: Inside, may: Sequence[Sequence[bool]], within: set[tuple[int, int]]) -> bool:
     """Return True if a partial forest can still satisfy `within`, and shares only where allowed."""
-    chains = [tuple(_list_around(inside, number)) for number in range(len(inside))]
+    chains = [tuple(_list_around(parents, number)) for number in range(len(parents))]
     if any(outer != OUTSIDE and not may[number][outer] for number, chain in enumerate(chains) for outer in chain):
         return False
-    return not any(inner < len(inside) and chains[inner][-1] == OUTSIDE and outer not in chains[inner] for inner, outer in within)
+    return not any(inner < len(parents) and chains[inner][-1] == OUTSIDE and outer not in chains[inner] for inner, outer in within)
 
 
 def may_share(question: PlanningProblem, first: str, second: str) -> bool:

@@ -50,8 +50,8 @@ Sum = tuple[str, int, int]
 def why_none(problem: Problem, question: PlanningProblem, planner: Planner) -> Answer:
     """Return the infeasible answer, with helps that were planned and placed."""
     every, reasons = demands(problem), list[Finding]()
-    for finding, blamed in infeasible_components(problem, question):
-        helps = changes(planner, problem, blamed, every, question.scope.left_out) if not reasons else []
+    for finding, blame in infeasible_components(problem, question):
+        helps = changes(planner, problem, blame, every, question.scope.left_out) if not reasons else []
         reasons.append(replace(finding, help="; or ".join(helps) or NO_CHANGE))
     if not reasons:
         reasons = [find_contradiction(problem) or _conflict(problem, question, planner, every)]
@@ -68,74 +68,74 @@ def helps_to_place(problem: Problem, planner: Planner, left_out: Collection[str]
 def _conflict(problem: Problem, question: PlanningProblem, planner: Planner, every: Sequence[Demand]) -> Finding:
     """Return a minimal conflict, with a sum if possible, and helps."""
 
-    def only(kept: Sequence[Demand]) -> Problem:
-        return without(problem, [demand for demand in every if demand not in kept])
+    def only(subset: Sequence[Demand]) -> Problem:
+        return without(problem, [demand for demand in every if demand not in subset])
 
-    def is_refuted(kept: Sequence[Demand]) -> bool:
-        return planner.judge([only(kept)]) is Verdict.REFUTED
+    def is_refuted(subset: Sequence[Demand]) -> bool:
+        return planner.judge([only(subset)]) is Verdict.REFUTED
 
-    blamed = minimal_with_sharing(every, [demand for demand in every if demand.field in SHARING], is_refuted) if is_refuted(every) else []
-    beside = [OPEN] if planner.undecided else []
+    blame = minimal_with_sharing(every, [demand for demand in every if demand.field in SHARING], is_refuted) if is_refuted(every) else []
+    open_note = [OPEN] if planner.undecided else []
     budgets = [demand for demand in every if demand.field in (BUDGET_SECONDS, BUDGET_ACCELERATORS)]
-    message, need, have, by = _reason(problem, only(blamed) if blamed else problem, blamed or budgets, planner)
-    span = next((demand.span for demand in ([by] if by else blamed) if demand.span), problem.workload.span)
-    notes = [with_line(demand, span) for demand in merge_clauses(describe_demands(only(blamed), blamed)) if by not in demand.demands]
-    helps = changes(planner, problem, blamed or every, every, question.scope.left_out, missing=1 if by else max(need - have, 1))
+    message, need, have, by = _reason(problem, only(blame) if blame else problem, blame or budgets, planner)
+    span = next((demand.span for demand in ([by] if by else blame) if demand.span), problem.workload.span)
+    notes = [with_line(demand, span) for demand in merge_clauses(describe_demands(only(blame), blame)) if by not in demand.demands]
+    helps = changes(planner, problem, blame or every, every, question.scope.left_out, missing=1 if by else max(need - have, 1))
     return error(
-        "PW601", "", f"impossible: {message}", span, notes=(*notes, *beside), help="; or ".join(helps) or NO_CHANGE,
+        "PW601", "", f"impossible: {message}", span, notes=(*notes, *open_note), help="; or ".join(helps) or NO_CHANGE,
         witnesses=(need, have) if need else (), amount=abs(need - have),
     )  # fmt: skip
 
 
-def _reason(problem: Problem, kept: Problem, blamed: Sequence[Demand], planner: Planner) -> tuple[str, int, int, Demand | None]:
+def _reason(problem: Problem, core: Problem, blame: Sequence[Demand], planner: Planner) -> tuple[str, int, int, Demand | None]:
     """Return the shortage, and the demand of the plan behind the limit.
 
-    `kept` : the problem with these demands only.
+    `core` : the problem with these demands only.
     """
     workload = problem.workload
-    for demand in (demand for demand in blamed if not demand.component):
+    for demand in (demand for demand in blame if not demand.component):
         if demand.field == COST_MODEL:
             return "the cost model has a time for no arrangement that satisfies these demands", 0, 0, demand
         by_time, time = demand.field == BUDGET_SECONDS, workload.budget.nanoseconds
-        for part in (problem, kept):
-            found, held = _least(without(part, [demand]), SECONDS if by_time else ACCELERATORS, planner)
-            if found.best is not None:
+        for part in (problem, core):
+            outcome, fixed_count = _least(without(part, [demand]), SECONDS if by_time else ACCELERATORS, planner)
+            if outcome.best is not None:
                 have = (time if by_time else workload.budget.accelerators) or 0
-                need = max(have + 1, (found.bound or 0) + (0 if by_time else held))
+                need = max(have + 1, (outcome.bound or 0) + (0 if by_time else fixed_count))
                 return too_small(demand.field, need, have, " for that time" if time is not None else ""), need, have, demand
-    general = f"no counts and degrees satisfy {'these' if any(demand.component for demand in blamed) else 'all'} demands together", 0, 0
-    return *(_of_memory(kept) or _count_at_once(problem, kept, blamed, planner) or general), None
+    general = f"no counts and degrees satisfy {'these' if any(demand.component for demand in blame) else 'all'} demands together", 0, 0
+    return *(_of_memory(core) or _count_at_once(problem, core, blame, planner) or general), None
 
 
-def _of_memory(kept: Problem) -> Sum | None:
+def _of_memory(problem: Problem) -> Sum | None:
     """Return a sum of memory on common accelerators, for all counts and degrees."""
-    job = kept.job
+    job = problem.job
     if (
         job.planning.shapes
         or job.planning.ways
         or job.planning.accepted
         or job.planning.laying is not None
-        or any(component.runs is not None for component in kept.components)
+        or any(component.runs is not None for component in problem.components)
     ):
         return None  # what a process takes, or may share, depends on more
-    alternatives = list(islice(kept.alternatives(), FEW + 1))
+    alternatives = list(islice(problem.alternatives(), FEW + 1))
     rows = [counting_row(alternative) for alternative in alternatives[:FEW]]
     if not all(rows) or len(alternatives) > FEW or (row := rows[0]) is None:
         return None
-    is_of_one_set = any(set(row.components) <= set(members) for members in kept.colocated_sets)
+    is_of_one_set = any(set(row.components) <= set(members) for members in problem.colocated_sets)
     return (f"{row}{open_choices_text(alternatives)}", row.need, row.have) if is_of_one_set else None
 
 
-def _count_at_once(problem: Problem, kept: Problem, blamed: Sequence[Demand], planner: Planner) -> Sum | None:
+def _count_at_once(problem: Problem, core: Problem, blame: Sequence[Demand], planner: Planner) -> Sum | None:
     """Return the accelerators needed at the same time on an unlimited cluster."""
     question = planning_problem(problem)
     have = question.accelerators + question.given.held
-    for part, names in ((problem, set(question.options)), (kept, {name for demand in blamed for name in demand.component.split("+")})):
-        found, held = _least(part, ACCELERATORS, planner, ENOUGH)
-        if found.best is not None:
-            need = (found.bound or 0) + held
-            sets = [([name for name in block.components if name in names], block.accelerators) for block in found.best.design.blocks]
-            is_sum = sum(count for members, count in sets if members) + held == need
+    for part, names in ((problem, set(question.options)), (core, {name for demand in blame for name in demand.component.split("+")})):
+        outcome, fixed_count = _least(part, ACCELERATORS, planner, ENOUGH)
+        if outcome.best is not None:
+            need = (outcome.bound or 0) + fixed_count
+            sets = [([name for name in block.components if name in names], block.accelerators) for block in outcome.best.design.blocks]
+            is_sum = sum(count for members, count in sets if members) + fixed_count == need
             detail = f": {', '.join(f'{join_names(members)} on {count}' for members, count in sets if members)}" if is_sum else ""
             short = f"at least {with_noun(need, 'accelerator')} {are(need)} needed at the same time, there {are(have)} {have}{detail}"
             return (short, need, have) if need > have else None
@@ -148,8 +148,8 @@ def _least(problem: Problem, aim: str, planner: Planner, times: int = 1) -> tupl
     if times > 1:
         kinds = tuple(replace(kind, accelerators=kind.accelerators * times) for kind in question.kinds)
         question = replace(question, kinds=kinds, areas=())
-    found = search(replace(question, aim=aim), cost_model(problem.workload.model), EACH, session=planner.session)
-    return found, question.given.held
+    outcome = search(replace(question, aim=aim), cost_model(problem.workload.model), EACH, session=planner.session)
+    return outcome, question.given.held
 
 
 Tried = Callable[[Problem], "tuple[int, int] | None"]
@@ -163,9 +163,9 @@ NEAREST = 3
 class Planner(Oracle):
     """Oracle for problems by searches for designs; solved means placed."""
 
-    def __init__(self, problem: Problem, tried: Tried, session: Session) -> None:
+    def __init__(self, problem: Problem, try_change: Tried, session: Session) -> None:
         super().__init__(Census(problem), session)
-        self.tried = tried
+        self.tried = try_change
 
     def judge(self, alternatives: Sequence[Problem]) -> Verdict:
         """Return possible for a design, refuted for a proof of none."""
@@ -175,9 +175,9 @@ class Planner(Oracle):
         if not all(question.options.values()):
             return Verdict.REFUTED
         model, may_ask = cost_model(problem.workload.model), self._searches <= SEARCHES
-        found = search(question, model, EACH, any_will_do=True, session=self.session) if may_ask else None
-        if found is not None and (found.best is not None or found.proved):
-            return Verdict.POSSIBLE if found.best is not None else Verdict.REFUTED
+        outcome = search(question, model, EACH, any_will_do=True, session=self.session) if may_ask else None
+        if outcome is not None and (outcome.best is not None or outcome.proved):
+            return Verdict.POSSIBLE if outcome.best is not None else Verdict.REFUTED
         self.undecided = True
         return Verdict.OPEN
 

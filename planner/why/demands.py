@@ -27,7 +27,7 @@ TIMES, RANKS = "timed", "runs"
 def demands(problem: Problem) -> list[Demand]:
     """Return all demands except times and ranks, changeable ones first."""
     workload, job = problem.workload, problem.job
-    stated = {
+    is_stated = {
         BUDGET_SECONDS: workload.budget.nanoseconds is not None,
         BUDGET_ACCELERATORS: workload.budget.accelerators is not None,
         COST_MODEL: cost_model(workload.model).restricts,
@@ -36,13 +36,13 @@ def demands(problem: Problem) -> list[Demand]:
     out = {AMOUNT: any_count, "parallel": set(job.planning.shapes)}  # the framework makes the processes of these
     degrees = [Demand(name, "parallel", problem[name].span("parallel")) for name in job.choices if problem[name].runs is None]
     parts = [demand for demand in (*problem.demands, *degrees) if demand.component not in out.get(demand.field, ())]
-    return [*(Demand("", field, workload.place(field)) for field in stated if stated[field]), *changeable_first(problem, parts)]
+    return [*(Demand("", field, workload.place(field)) for field in is_stated if is_stated[field]), *changeable_first(problem, parts)]
 
 
 def without(problem: Problem, given_up: Sequence[Demand], aim: str = "") -> Problem:
     """Return the problem without demands: more degrees, and no components of dropped ranks."""
-    names = {demand.field: {dropped.component for dropped in given_up if dropped.field == demand.field} for demand in given_up}
-    workload, changed = problem.workload, problem.without(*given_up)
+    names = {demand.field: {entry.component for entry in given_up if entry.field == demand.field} for demand in given_up}
+    workload, core = problem.workload, problem.without(*given_up)
     budget = Budget(
         None if BUDGET_ACCELERATORS in names else workload.budget.accelerators,
         None if BUDGET_SECONDS in names else workload.budget.nanoseconds,
@@ -50,16 +50,16 @@ def without(problem: Problem, given_up: Sequence[Demand], aim: str = "") -> Prob
     workload = replace(workload, budget=budget, model=STREAM if COST_MODEL in names else workload.model, aim=aim or workload.aim)
     choices = {name: tuple(_more_degrees(problem, problem[name])) for name in sorted(names.get("parallel", ()))}
     parts = tuple(
-        replace(part, timed=_list_all_times(part.timed)) if part.name in names.get(TIMES, ()) else part for part in changed.components
+        replace(part, timed=_list_all_times(part.timed)) if part.name in names.get(TIMES, ()) else part for part in core.components
     )
     job = replace(
-        changed.job, components=parts, choices={**problem.job.choices, **choices}, planning=replace(changed.job.planning, workload=workload)
+        core.job, components=parts, choices={**problem.job.choices, **choices}, planning=replace(core.job.planning, workload=workload)
     )
-    left = {component.name for component in parts} - names.get(RANKS, set())
-    return restrict(replace(changed, job=job), left) if len(left) < len(parts) else replace(changed, job=job)
+    names_left = {component.name for component in parts} - names.get(RANKS, set())
+    return restrict(replace(core, job=job), names_left) if len(names_left) < len(parts) else replace(core, job=job)
 
 
-def describe_demands(problem: Problem, kept: Sequence[Demand]) -> list[ConflictClause]:
+def describe_demands(problem: Problem, subset: Sequence[Demand]) -> list[ConflictClause]:
     """Return the demands in words, with the capacities of the cluster."""
     nodes, workload = problem.cluster.nodes, problem.workload
     memory, size = (
@@ -69,10 +69,10 @@ def describe_demands(problem: Problem, kept: Sequence[Demand]) -> list[ConflictC
 
     def degrees(name: str) -> str:
         choices = list(dict.fromkeys(problem.job.choices.get(name, (problem[name].parallel,))))
-        beside = f" (the largest node has {with_noun(size, 'accelerator')})" if min(choice.replica for choice in choices) > size else ""
-        return f"{name} has {' or '.join(map(str, choices))}{beside}"
+        size_note = f" (the largest node has {with_noun(size, 'accelerator')})" if min(choice.replica for choice in choices) > size else ""
+        return f"{name} has {' or '.join(map(str, choices))}{size_note}"
 
-    own: Mapping[str, Callable[[str], str]] = {
+    texts: Mapping[str, Callable[[str], str]] = {
         BUDGET_SECONDS: lambda _: f"{with_unit(exactly_in_seconds(workload.budget.nanoseconds or 0))} an iteration are allowed",
         BUDGET_ACCELERATORS: lambda _: f"{with_noun(workload.budget.accelerators or 0, 'accelerator')} may be used",
         COST_MODEL: lambda _: f"the cost model `{workload.model}` has a time for some arrangements alone",
@@ -83,16 +83,16 @@ def describe_demands(problem: Problem, kept: Sequence[Demand]) -> list[ConflictC
         RANKS: lambda name: f"{name} has given ranks",
         TIMES: lambda name: _of_times(problem, problem[name]),
     }
-    found = [ConflictClause(own[demand.field](demand.component), (demand,)) for demand in kept if demand.field in own]
-    found += clauses(problem, [demand for demand in kept if demand.field not in own])
-    return sorted(found, key=lambda clause: min(kept.index(demand) for demand in clause.demands if demand in kept))
+    lines = [ConflictClause(texts[demand.field](demand.component), (demand,)) for demand in subset if demand.field in texts]
+    lines += clauses(problem, [demand for demand in subset if demand.field not in texts])
+    return sorted(lines, key=lambda clause: min(subset.index(demand) for demand in clause.demands if demand in subset))
 
 
 def too_small(budget: str, need: int, have: int, within: str = "") -> str:
     """Format a budget and the need, in ns or accelerators."""
     if budget == BUDGET_SECONDS:
-        allowed = exactly_in_seconds(have)
-        return f"an iteration takes at least {with_unit(round_seconds(need))}, {allowed} {are(allowed)} allowed"
+        limit = exactly_in_seconds(have)
+        return f"an iteration takes at least {with_unit(round_seconds(need))}, {limit} {are(limit)} allowed"
     return f"at least {with_noun(need, 'accelerator')} {are(need)} needed{within}, {have} may be used"
 
 
@@ -108,24 +108,24 @@ def _more_degrees(problem: Problem, component: Component) -> Iterator[Parallel]:
     yield from ((row.parallel for row in component.timed.measured if row.parallel is not None) if component.timed else ())
 
 
-def _list_all_times(timed: TimedComponent | None) -> TimedComponent | None:
+def _list_all_times(times: TimedComponent | None) -> TimedComponent | None:
     """Return the times for all counts, degrees and models."""
-    return timed and TimedComponent(tuple(replace(measurement, parallel=None, model="") for measurement in timed.measured), POWER)
+    return times and TimedComponent(tuple(replace(measurement, parallel=None, model="") for measurement in times.measured), POWER)
 
 
 def _of_times(problem: Problem, component: Component) -> str:
     """Format the conditions of a component's times."""
-    name, timed = component.name, component.timed or TimedComponent(())
-    texts = [f"the replicas of {name} divide {with_noun(timed.samples, 'sample')} evenly"] if timed.samples else []
+    name, times = component.name, component.timed or TimedComponent(())
+    texts = [f"the replicas of {name} divide {with_noun(times.samples, 'sample')} evenly"] if times.samples else []
     texts += (
-        [f"the times of {name} are a table for {few(sorted({measurement.accelerators for measurement in timed.measured}))}"]
-        if timed.scaling == TABLE
+        [f"the times of {name} are a table for {few(sorted({measurement.accelerators for measurement in times.measured}))}"]
+        if times.scaling == TABLE
         else []
     )
     rows = dict.fromkeys(
-        " ".join(f"{word} {text}" for word, text in (("with", row.degrees), ("on", row.model)) if text) for row in timed.measured
+        " ".join(f"{word} {text}" for word, text in (("with", row.degrees), ("on", row.model)) if text) for row in times.measured
     )
     models = dict.fromkeys(model_name(node.accelerator_model) for node in problem.cluster.nodes if node.accelerators)
-    beside = f" (the cluster has {join_names(list(models))})" if any(measurement.model for measurement in timed.measured) else ""
-    texts += [f"{name} was measured {' or '.join(rows)}{beside}"] if all(rows) else []
+    note = f" (the cluster has {join_names(list(models))})" if any(measurement.model for measurement in times.measured) else ""
+    texts += [f"{name} was measured {' or '.join(rows)}{note}"] if all(rows) else []
     return " and ".join(texts) or f"the times of {name}"

@@ -34,15 +34,15 @@ MOST = 10_000
 
 def of_times(problem: Problem) -> Iterator[Finding]:
     """Yield quick reasons: a component without options, or a budget too small."""
-    job, timed = problem.job, [component for component in problem.components if component.timed]
-    if job.planning.laying is not None or job.overlaps or may_span(problem) or overlaps(problem, timed):
+    job, parts_with_times = problem.job, [component for component in problem.components if component.timed]
+    if job.planning.laying is not None or job.overlaps or may_span(problem) or overlaps(problem, parts_with_times):
         return
     if problem.cluster.total() * sum(len(job.choices.get(component.name, (component.parallel,))) for component in problem.hinted) > MOST:
         return
     problem = problem.with_workload(replace(problem.workload, heeds_estimates=False))  # an estimate makes nothing impossible
     question = planning_problem(problem)
-    if (known := answer_undecided(problem, question)) is not None:
-        yield from known.findings if known.verdict == IMPOSSIBLE else ()
+    if (answer := answer_undecided(problem, question)) is not None:
+        yield from answer.findings if answer.verdict == IMPOSSIBLE else ()
         return
     yield from [finding for finding, _ in infeasible_components(problem, question)] or _exceed_budget(problem.workload, question)
 
@@ -58,14 +58,14 @@ def infeasible_components(problem: Problem, question: PlanningProblem) -> Iterat
         every += [Demand(name, TIMES, problem[name].span(TIMES))] if problem[name].timed else []
         every += [Demand(component.name, RANKS, component.span("placement")) for component in holding]
 
-        def is_refuted(kept: Sequence[Demand], name: str = name, every: Sequence[Demand] = every, idle: bool = idle) -> bool:
-            left, kinds = _options(without(problem, [demand for demand in every if demand not in kept]), name, holding)
-            return not _fits(left, kinds, idle)
+        def is_refuted(subset: Sequence[Demand], name: str = name, every: Sequence[Demand] = every, idle: bool = idle) -> bool:
+            options_left, kinds = _options(without(problem, [demand for demand in every if demand not in subset]), name, holding)
+            return not _fits(options_left, kinds, idle)
 
-        blamed = quickxplain(every, is_refuted) if is_refuted(every) else []
-        span = next((demand.span for demand in blamed if demand.span), problem[name].span(AMOUNT))
-        free = [option for demand in blamed if demand.field == AMOUNT for option in _options(without(problem, [demand]), name, holding)[0]]
-        why = list(merge_clauses(describe_demands(problem, blamed)))
+        blame = quickxplain(every, is_refuted) if is_refuted(every) else []
+        span = next((demand.span for demand in blame if demand.span), problem[name].span(AMOUNT))
+        free = [option for demand in blame if demand.field == AMOUNT for option in _options(without(problem, [demand]), name, holding)[0]]
+        why = list(merge_clauses(describe_demands(problem, blame)))
         elsewhere = [any(demand.span and span and demand.span.line != span.line for demand in clause.demands) for clause in why]
         notes = [with_line(clause, span) for clause, far in zip(why, elsewhere) if far]
         message = "with all of its demands"
@@ -75,7 +75,7 @@ def infeasible_components(problem: Problem, question: PlanningProblem) -> Iterat
             notes = [with_line(clause, span) if far else clause.text for clause, far in zip(why, elsewhere)]
         notes += [f"{name} can have {few(sorted({option.amount for option in free}))}"] if free else []
         separator = ":" if len(why) < 2 else ""
-        yield error("PW601", name, f"impossible: no plan can run `{name}`{separator} {message}", span, notes=tuple(notes)), blamed
+        yield error("PW601", name, f"impossible: no plan can run `{name}`{separator} {message}", span, notes=tuple(notes)), blame
 
 
 def _options(problem: Problem, name: str, holding: Sequence[Component]) -> tuple[tuple[Option, ...], Sequence[AcceleratorKind]]:
@@ -93,7 +93,7 @@ def _fits(options: Sequence[Option], kinds: Sequence[AcceleratorKind], idle: boo
 
 def _exceed_budget(workload: Workload, question: PlanningProblem) -> Iterator[Finding]:
     """Yield the first budget that a lower bound of a short search exceeds."""
-    budget, held, model = question.budget, question.given.held, cost_model(workload.model)
+    budget, fixed_count, model = question.budget, question.given.held, cost_model(workload.model)
     if budget == Budget():
         return
     from ..search.search import search  # for budgets alone
@@ -102,15 +102,15 @@ def _exceed_budget(workload: Workload, question: PlanningProblem) -> Iterator[Fi
         replace(question, aim=ACCELERATORS, budget=Budget()),
         replace(question, aim=SECONDS, budget=Budget(budget.accelerators)),
     )
-    for asked, field, most in (
+    for relaxation, field, most in (
         (accelerators, BUDGET_ACCELERATORS, budget.accelerators),
         (time, BUDGET_SECONDS, budget.nanoseconds),
     ):
-        bound = search(asked, model, SHORT).bound if most is not None else None
+        bound = search(relaxation, model, SHORT).bound if most is not None else None
         if most is not None and bound is not None and bound > most:
-            beside = held if field == BUDGET_ACCELERATORS else 0
-            allow = f"accelerators: {bound + held}" if field == BUDGET_ACCELERATORS else f"seconds: {round_seconds(bound)}"
-            figures, span = (bound + beside, most + beside), workload.place(field)
+            offset = fixed_count if field == BUDGET_ACCELERATORS else 0
+            allow = f"accelerators: {bound + fixed_count}" if field == BUDGET_ACCELERATORS else f"seconds: {round_seconds(bound)}"
+            figures, span = (bound + offset, most + offset), workload.place(field)
             yield error("PW601", "", f"impossible: {too_small(field, *figures)}", span, help=f"allow at least `{allow}`", witnesses=figures)
             return
 

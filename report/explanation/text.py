@@ -52,7 +52,7 @@ def render(explanation: Explanation, colour: bool = False, level: str = DEFAULT_
     if explanation.needs and explanation.sharing and explanation.plan:
         blocks += [_grid(explanation), _components(explanation, explanation.needs)]
         blocks.append(_add_title("shared", _format_shared(explanation.sharing, explanation.needs), colour))
-        blocks.append(_add_title("demanded", [_format_demand(demanded, report.file) for demanded in explanation.demands], colour))
+        blocks.append(_add_title("demanded", [_format_demand(demand, report.file) for demand in explanation.demands], colour))
     notes = Footnotes(report.file)
     numbers = _numbers(explanation.derivations, notes)
     blocks += [numbers, notes.text(), _not_known(report)]
@@ -63,8 +63,8 @@ def _grid(explanation: Explanation) -> str:
     plan = explanation.plan
     if plan is None or not explanation.known or not any(plan.assignment.count_held(name) for name in plan.components):
         return ""
-    shown = grid(plan)
-    return shown if shown.count("\n") <= MAX_NODES + 2 else ""
+    text = grid(plan)
+    return text if text.count("\n") <= MAX_NODES + 2 else ""
 
 
 def _components(explanation: Explanation, needs: Needs) -> str:
@@ -77,8 +77,8 @@ def _components(explanation: Explanation, needs: Needs) -> str:
     for need in needs.components:
         ranks = resource_ranks(plan, plan.assignment.of(need.name)) if need.layout else need.written or "to solve"
         amount = str(need.accelerators or "-") if need.layout else _format_need(need)
-        own = [str(need.cpus or "-")] if cpus else []
-        rows.append([need.name, layout(need.layout) or "-", amount, str(need.processes or "-"), *own, ranks])
+        cpu_cells = [str(need.cpus or "-")] if cpus else []
+        rows.append([need.name, layout(need.layout) or "-", amount, str(need.processes or "-"), *cpu_cells, ranks])
     return table(rows, right=(2, 3, 4) if cpus else (2, 3))
 
 
@@ -101,23 +101,23 @@ def layout(nodes_by_count: Layout) -> str:
 
 def _format_shared(sharing: SharedAccelerators, needs: Needs) -> list[str]:
     """Return a sentence for each shared set of accelerators, and for overlapping sets."""
-    sentences, alike = [], dict[str, list[str]]()
+    sentences, names_of_ranks = [], dict[str, list[str]]()
     for need in needs.components:
         if need.written:
-            alike.setdefault(need.written, []).append(need.name)
-    sentences += [f"{_names(names)} name the same ranks" for names in alike.values() if len(names) > 1]
+            names_of_ranks.setdefault(need.written, []).append(need.name)
+    sentences += [f"{_names(names)} name the same ranks" for names in names_of_ranks.values() if len(names) > 1]
     for members in sharing.together:
         if len(members.components) > 1:
             sentences.append(f"{_names(members.components)} hold the same {with_noun(members.accelerators, 'accelerator', ',')}")
     for overlap in sharing.overlaps:
-        first, second, shared = overlap.first, overlap.second, overlap.shared
+        first, second, common = overlap.first, overlap.second, overlap.shared
         many = len(first.components) > 1
         if overlap.kind == PARTLY:
-            of = f"{shared} in common, of {first.accelerators} and {second.accelerators}"
+            of = f"{common} in common, of {first.accelerators} and {second.accelerators}"
             sentences.append(f"{_names(first.components)} overlap{'' if many else 's'} {_names(second.components)} in part: {of}")
         else:
             sentences.append(
-                f"{_names(first.components)} {'are' if many else 'is'} within {_names(second.components)}: {shared} of {second.accelerators}"
+                f"{_names(first.components)} {'are' if many else 'is'} within {_names(second.components)}: {common} of {second.accelerators}"
             )
     for members in sharing.together if len(sharing.together) > 1 or len(needs.components) > 1 else ():
         if sharing.alone(members) and len(members.components) == 1:
@@ -133,11 +133,11 @@ def _format_shared(sharing: SharedAccelerators, needs: Needs) -> list[str]:
     return sentences if more <= 0 else [*sentences[:MAX_SHARED], f"and {more} more such sentences; JSON holds them all"]
 
 
-def _format_demand(demanded: DemandText, file: str) -> str:
+def _format_demand(demand: DemandText, file: str) -> str:
     """Format `actor: each tp group in one node (line 5)`; a link has both names."""
-    subject = " to ".join(map(escape, demanded.components)) or "the job"
-    line = f" (line {demanded.span.line})" if demanded.span and demanded.span.file == file else ""
-    return f"{subject}: {escape(demanded.text)}{line}"
+    subject = " to ".join(map(escape, demand.components)) or "the job"
+    line = f" (line {demand.span.line})" if demand.span and demand.span.file == file else ""
+    return f"{subject}: {escape(demand.text)}{line}"
 
 
 def _names(names: Iterable[str]) -> str:

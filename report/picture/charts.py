@@ -51,14 +51,14 @@ def timeline(account: Account, numbers: Mapping[str, int]) -> Element | None:
 
 
 def _draw_turns(parent: Element, account: Account, usage: Usage, numbers: Mapping[str, int], start: int, total: int, y: float) -> None:
-    question, done = account.planned.question, 0
+    question, latest = account.planned.question, 0
     for turn in usage.turns:
-        begins = turn.begins if turn.begins is not None else done
+        begins = turn.begins if turn.begins is not None else latest
         ends = turn.ends if turn.ends is not None else begins + turn.works
-        done = max(done, ends)
+        latest = max(latest, ends)
         task = question.tasks[turn.task]
-        when = f"from {seconds(start + begins)} to {seconds(start + ends)}"
-        words = f"{task_name(question, task)}: {seconds(turn.works)} seconds of work, {when}"
+        times = f"from {seconds(start + begins)} to {seconds(start + ends)}"
+        words = f"{task_name(question, task)}: {seconds(turn.works)} seconds of work, {times}"
         x, width = LABEL + _SPAN * (start + begins) / total, _SPAN * (ends - begins) / total
         _bar(parent, x, y, width, "", words, numbers.get(task.component, 0))
         if width > 40:

@@ -144,11 +144,13 @@ def _tables(picture: Picture) -> list[PageTable]:
 
 
 def _alternatives(account: Account) -> PageTable:
-    planned = account.planned
-    best = planned.best
-    rows = [["this plan", seconds(best.total), str(best.accelerators(planned.question)), "-"]]
+    result = account.planned
+    best = result.best
+    rows = [["this plan", seconds(best.total), str(best.accelerators(result.question)), "-"]]
     for alternative in account.alternatives:
-        priced = alternative.priced
-        words = format_price(planned, priced).partition(": ")[2]
-        rows.append([words, seconds(priced.total), str(priced.accelerators(planned.question)), format_difference(priced.total, best.total)])
+        candidate = alternative.priced
+        words = format_price(result, candidate).partition(": ")[2]
+        rows.append(
+            [words, seconds(candidate.total), str(candidate.accelerators(result.question)), format_difference(candidate.total, best.total)]
+        )
     return PageTable("Plan and alternatives", ["arrangement", "seconds an iteration", "accelerators", "time"], rows, (1, 2))

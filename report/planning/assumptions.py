@@ -20,20 +20,20 @@ def assumptions(account: Account) -> str:
     """Format a line for each unmeasured time and other assumption."""
     question = account.planned.question
     lines = [_time(question, basis) for basis in account.bases if basis.kind != MEASURED]
-    measured = [task_name(question, basis.task) for basis in account.bases if basis.kind == MEASURED]
-    if measured:
-        lines.append(f"{join_names(measured)}: as measured")
+    measured_tasks = [task_name(question, basis.task) for basis in account.bases if basis.kind == MEASURED]
+    if measured_tasks:
+        lines.append(f"{join_names(measured_tasks)}: as measured")
     lines += [_slowest(question, basis) for basis in account.bases if basis.several]
     models = [task_name(question, basis.task) for basis in account.bases if basis.any_model]
-    taken: dict[str, list[str]] = {}
+    tasks_of_text: dict[str, list[str]] = {}
     for basis in account.bases:
         if basis.any_degrees:
             # A native file may give all ranks and leave degrees open: then none of these are the file's.
             which = _AS_WRITTEN if basis.as_written and not account.given else _FIRST
-            taken.setdefault(f"as long with any {basis.any_degrees}, {_ANY}{which}", []).append(task_name(question, basis.task))
-    lines += [f"{join_names(names)}: {text}" for text, names in taken.items()]
-    alike = max((len(kind.models) for kind in question.kinds), default=0)
-    at_once = ", of several models at once too" if alike > 1 else ", of several memory sizes at once too" if alike else ""
+            tasks_of_text.setdefault(f"as long with any {basis.any_degrees}, {_ANY}{which}", []).append(task_name(question, basis.task))
+    lines += [f"{join_names(names)}: {text}" for text, names in tasks_of_text.items()]
+    most_models = max((len(kind.models) for kind in question.kinds), default=0)
+    at_once = ", of several models at once too" if most_models > 1 else ", of several memory sizes at once too" if most_models else ""
     lines += [f"{join_names(models)}: as long on any accelerators{at_once}, since no time says on which"] if models else []
     if account.own is not None:
         lines += [f"yours: {_slowest(question, basis)}" for basis in account.own.bases if basis.several and basis not in account.bases]
@@ -44,13 +44,13 @@ def assumptions(account: Account) -> str:
     lines.append(f"an iteration: {account.source}")
     lines += [_round(question, cycle) for cycle in question.flow.rounds]
     lines += account.assumed
-    way = account.planned.best.design.way(question)
-    if way is not None and way.without:  # RLinf's actor computes probabilities by itself there
-        idle = join_names(sorted(way.without))
-        lines.append(f"{idle}: not started where the job is {way.name}, the components on those accelerators do its work")
+    arrangement = account.planned.best.design.way(question)
+    if arrangement is not None and arrangement.without:  # RLinf's actor computes probabilities by itself there
+        idle = join_names(sorted(arrangement.without))
+        lines.append(f"{idle}: not started where the job is {arrangement.name}, the components on those accelerators do its work")
     entries = [entry for bill in account.bills for entry in bill.peak.entries]
-    if estimated := list(dict.fromkeys(entry.component for entry in entries if entry.origin == ESTIMATED)):
-        lines.append(f"{join_names(estimated)}: memory by an estimate, not measured (`--format json` has each term)")
+    if estimated_names := list(dict.fromkeys(entry.component for entry in entries if entry.origin == ESTIMATED)):
+        lines.append(f"{join_names(estimated_names)}: memory by an estimate, not measured (`--format json` has each term)")
     return "\n".join(["rests on:", *(f"  {escape(line)}" for line in dict.fromkeys(lines))])
 
 
@@ -63,9 +63,9 @@ def _slowest(question: PlanningProblem, basis: Basis) -> str:
 
 def _list_filled(account: Account) -> Iterator[str]:
     """Yield components with more accelerators than needed."""
-    planned = account.planned
-    for name, most in planned.filled.items():
-        amount = planned.best.design.options[name].amount
+    result = account.planned
+    for name, most in result.filled.items():
+        amount = result.best.design.options[name].amount
         yield f"{name}: {amount}{f' of at most {most}' if amount < most else ', the most that was asked'}, since no time says how many"
 
 
@@ -77,8 +77,8 @@ def _round(question: PlanningProblem, tasks: frozenset[int]) -> str:
 
 def _time(question: PlanningProblem, basis: Basis) -> str:
     name_of_task = task_name(question, basis.task)
-    named = [f" ({text})" for text in basis.named] or [""] * len(basis.counts)
-    counts = join_names([f"{count}{name}" for count, name in zip(basis.counts, named)])
+    suffixes = [f" ({text})" for text in basis.named] or [""] * len(basis.counts)
+    counts = join_names([f"{count}{name}" for count, name in zip(basis.counts, suffixes)])
     if basis.kind in (FORMULA, ESTIMATED, FITTED):
         return f"{name_of_task} on {basis.amount}: {basis.scaling}"
     if basis.kind == BETWEEN:

@@ -29,20 +29,20 @@ from ...models.planning.workload import SECOND, SECONDS
 
 def to_data(account: Account) -> Data:
     """Convert the whole account; unknown and unasked values are left out."""
-    planned, question = account.planned, account.planned.question
+    result, question = account.planned, account.planned.question
     data: Data = {
         "given": account.given,
-        "cost_model": planned.model,
+        "cost_model": result.model,
         "source": account.source,
         "batches": question.flow.batches,
         "minimise": question.aim,
-        "proved": planned.proved,
+        "proved": result.proved,
         **({"extrapolated": names} if (names := sorted({basis.task.component for basis in account.bases if basis.kind == BEYOND})) else {}),
-        **({"ties_open": True} if planned.ties_open else {}),
+        **({"ties_open": True} if result.ties_open else {}),
         **({"left_out_of_scope": list(question.scope.left_out)} if question.scope.left_out else {}),
-        "bound": planned.bound / SECOND if question.aim == SECONDS else planned.bound,
-        "arrangements": {"all": planned.structures[0], "searched": planned.structures[1]},
-        **priced_data(question, planned.best),
+        "bound": result.bound / SECOND if question.aim == SECONDS else result.bound,
+        "arrangements": {"all": result.structures[0], "searched": result.structures[1]},
+        **priced_data(question, result.best),
         "adds": {str(task): time / SECOND for task, time in account.shares.items()},
         "usage": [_usage(question, usage) for usage in account.usages],
         "memory": [_bill(bill) for bill in account.bills],
@@ -51,8 +51,8 @@ def to_data(account: Account) -> Data:
         "others": [
             {
                 **priced_data(question, alternative.priced),
-                "placed": alternative.priced not in planned.not_placed,
-                **({"traffic_known": False} if account.given and planned.best.traffic and alternative.priced in planned.not_placed else {}),
+                "placed": alternative.priced not in result.not_placed,
+                **({"traffic_known": False} if account.given and result.best.traffic and alternative.priced in result.not_placed else {}),
                 "adds_more": {str(task): time / SECOND for task, time in alternative.adds},
             }
             for alternative in account.alternatives
@@ -63,27 +63,27 @@ def to_data(account: Account) -> Data:
                 "why": [finding.message for finding in design.reason],
                 "proved": not any(finding.code == "PW604" for finding in design.reason),
             }
-            for design in planned.unplaceable
+            for design in result.unplaceable
         ],
     }
     if account.resources:
         data["resources"] = dict(account.resources)
     if question.flow.rounds:
         data["rounds"] = [[str(question.tasks[task]) for task in sorted(cycle)] for cycle in question.flow.rounds]
-    way = planned.best.design.way(question)
-    if way is not None and way.without:
-        data["not_started"] = {"components": sorted(way.without), "where": way.name}
-    if planned.filled:
-        needs = planned.compared.options
-        data["filled"] = {name: {"needs": needs[name].amount, "asked_at_most": most} for name, most in planned.filled.items()}
-    if planned.without_estimates is not None:
-        data["without_estimates"] = priced_data(planned.without_question or question, planned.without_estimates)
+    arrangement = result.best.design.way(question)
+    if arrangement is not None and arrangement.without:
+        data["not_started"] = {"components": sorted(arrangement.without), "where": arrangement.name}
+    if result.filled:
+        needs = result.compared.options
+        data["filled"] = {name: {"needs": needs[name].amount, "asked_at_most": most} for name, most in result.filled.items()}
+    if result.without_estimates is not None:
+        data["without_estimates"] = priced_data(result.without_question or question, result.without_estimates)
     if account.own is not None or account.given:
-        data["keep"], data["is_own"] = account.keeps, account.given or planned.is_own
-    if pairs := planned.best.design.overlapping:
+        data["keep"], data["is_own"] = account.keeps, account.given or result.is_own
+    if pairs := result.best.design.overlapping:
         data["overlapping"] = [list(pair) for pair in pairs]  # no other such design is searched
     if account.own is not None:
-        data["yours"] = _own(planned, account.own)
+        data["yours"] = _own(result, account.own)
     if account.sensitivity is not None:
         data["sensitivity"] = sensitivity_data(question, account.sensitivity)
     return data
@@ -138,32 +138,32 @@ def _basis(basis: Basis, given: bool) -> Data:
     }  # fmt: skip
 
 
-def _own(planned: PlanningResult, own: Baseline) -> Data:
-    if own.priced is None:
-        return {"why_not": own.why_not}
-    over = own.over(planned.best)
-    rests = [_basis(basis, False) for basis in own.bases]
-    pairs = own.priced.design.overlapping
+def _own(result: PlanningResult, baseline: Baseline) -> Data:
+    if baseline.priced is None:
+        return {"why_not": baseline.why_not}
+    over = baseline.over(result.best)
+    rests = [_basis(basis, False) for basis in baseline.bases]
+    pairs = baseline.priced.design.overlapping
     overlap = {"overlapping": [list(pair) for pair in pairs]} if pairs else {}
-    large = {"over_estimates": list(own.over_estimates)} if own.over_estimates else {}
+    large = {"over_estimates": list(baseline.over_estimates)} if baseline.over_estimates else {}
     return {
-        **priced_data(own.question, own.priced), "over": over, "forbidden": list(own.forbidden), **large, "rests_on": rests, **overlap,
+        **priced_data(baseline.question, baseline.priced), "over": over, "forbidden": list(baseline.forbidden), **large, "rests_on": rests, **overlap,
     }  # fmt: skip
 
 
 Data = dict[str, object]
 
 
-def priced_data(question: PlanningProblem, priced: CostedDesign) -> Data:
+def priced_data(question: PlanningProblem, candidate: CostedDesign) -> Data:
     """Convert a design with its price in seconds."""
-    design = priced.design
-    models = {**question.scope.confined, **models_of((question,), design), **priced.models}
+    design = candidate.design
+    models = {**question.scope.confined, **models_of((question,), design), **candidate.models}
     return {
-        "seconds": priced.total / SECOND,
-        **({"traffic": priced.traffic / SECOND} if priced.traffic else {}),
-        "accelerators": (held := priced.accelerators(question)),
-        **({"by_given_ranks": given} if (given := held - design.accelerators) else {}),
-        "parts": [time / SECOND for time in priced.segments],
+        "seconds": candidate.total / SECOND,
+        **({"traffic": candidate.traffic / SECOND} if candidate.traffic else {}),
+        "accelerators": (count := candidate.accelerators(question)),
+        **({"by_given_ranks": by_fixed_ranks} if (by_fixed_ranks := count - design.accelerators) else {}),
+        "parts": [time / SECOND for time in candidate.segments],
         "components": {name: _component(question, design, name, models.get(name, ())) for name in question.components},
         "blocks": [_block(question, block, models) for block in design.blocks],
     }
@@ -188,9 +188,9 @@ def _component(question: PlanningProblem, design: Design, name: str, models: Seq
 
 def _block(question: PlanningProblem, block: Block, models: Mapping[str, tuple[str, ...]]) -> Data:
     """Convert a block with its possible models."""
-    named = question.kinds[block.kind].named
-    possible = [model for model in named if all(model in models.get(name, named) for name in block.components)]
-    return {"components": list(block.components), "accelerators": block.accelerators, **_models(possible or named)}
+    models_of_kind = question.kinds[block.kind].named
+    possible = [model for model in models_of_kind if all(model in models.get(name, models_of_kind) for name in block.components)]
+    return {"components": list(block.components), "accelerators": block.accelerators, **_models(possible or models_of_kind)}
 
 
 def _models(names: Sequence[str]) -> Data:
@@ -198,12 +198,12 @@ def _models(names: Sequence[str]) -> Data:
     return {"model": names[0]} if len(names) == 1 else {"models": list(names)}
 
 
-def sensitivity_data(question: PlanningProblem, found: Sensitivity) -> Data:
+def sensitivity_data(question: PlanningProblem, sensitivity: Sensitivity) -> Data:
     """Convert factors such as `1.25`; `not_searched` is the first undecided one."""
     return {
-        "searches": found.searches,
-        "flips": [_flip(question, flip) for flip in found.flips],
-        "not_searched": [{"component": name, "from": percent / HUNDRED} for name, percent in found.left],
+        "searches": sensitivity.searches,
+        "flips": [_flip(question, flip) for flip in sensitivity.flips],
+        "not_searched": [{"component": name, "from": percent / HUNDRED} for name, percent in sensitivity.left],
     }
 
 

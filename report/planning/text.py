@@ -31,44 +31,42 @@ def render(account: Account) -> list[str]:
 
 def headline(account: Account) -> str:
     """`plan: 20.18 seconds an iteration, 128 accelerators, proved the best (...)`."""
-    planned, question, best = account.planned, account.planned.question, account.planned.best
+    result, question, best = account.planned, account.planned.question, account.planned.best
     traffic = f" ({seconds(best.traffic)} of them for traffic)" if best.traffic else ""
-    used = best.accelerators(question)
-    given = f" ({held} of them by given ranks)" if (held := used - best.design.accelerators) else ""
+    count = best.accelerators(question)
+    by_ranks = f" ({fixed_count} of them by given ranks)" if (fixed_count := count - best.design.accelerators) else ""
     low, high = account.bounds
-    between = f" ({seconds(low)} to {seconds(high)})" if low < high else ""
-    figures = [f"{with_unit(seconds(best.total))} an iteration{between}{traffic}", f"{used} {plural('accelerator', used)}{given}"]
-    value = best.total if question.aim == SECONDS else used
-    distance = max(0.0, 100 * (value - planned.bound) / planned.bound) if planned.bound > 0 else 0.0
-    shown = "less than 0.1 %" if 0 < distance < 0.05 else f"{distance:.1f} %"
-    bounded = f"{shown} from the bound" if account.given else f"within {shown} of the best possible"
-    by_times = format_assumption(account) if planned.bound > 0 or planned.proved else ""
-    proof = f"{bounded}{format_scope(planned)}{by_times}" if distance <= FAR or account.given else _far(planned)
-    proof = proof if planned.bound > 0 else "not bounded"
-    if best.design.overlapping and (account.given or not planned.proved):
-        least = f"within {shown} of" if value > planned.bound else "proved no worse than"
+    interval = f" ({seconds(low)} to {seconds(high)})" if low < high else ""
+    figures = [f"{with_unit(seconds(best.total))} an iteration{interval}{traffic}", f"{count} {plural('accelerator', count)}{by_ranks}"]
+    value = best.total if question.aim == SECONDS else count
+    distance = max(0.0, 100 * (value - result.bound) / result.bound) if result.bound > 0 else 0.0
+    percentage = "less than 0.1 %" if 0 < distance < 0.05 else f"{distance:.1f} %"
+    gap = f"{percentage} from the bound" if account.given else f"within {percentage} of the best possible"
+    by_times = format_assumption(account) if result.bound > 0 or result.proved else ""
+    proof = f"{gap}{format_scope(result)}{by_times}" if distance <= FAR or account.given else _far(result)
+    proof = proof if result.bound > 0 else "not bounded"
+    if best.design.overlapping and (account.given or not result.proved):
+        claim = f"within {percentage} of" if value > result.bound else "proved no worse than"
         proof = (
-            f"{least} all plans{format_scope(planned)}{by_times}; those that overlap in part are not searched"
-            if planned.bound > 0
-            else proof
+            f"{claim} all plans{format_scope(result)}{by_times}; those that overlap in part are not searched" if result.bound > 0 else proof
         )
     elif account.given:
         proof += ": keep it" if account.keeps else ""
-    elif planned.proved:
-        proof = format_proof(planned, by_times)
+    elif result.proved:
+        proof = format_proof(result, by_times)
     batches = f" in {question.flow.batches} batches" if question.flow.batches > 1 else ""
-    every, searched = planned.structures
-    how = f"{searched} searched" if searched else "decided by bounds" if planned.proved or account.given else "none searched"
-    tried = f"{every} {plural('arrangement', every)}, {how}" if every else how
-    parts = figures if question.aim == SECONDS else figures[::-1]
-    return f"{'these ranks' if account.given else 'plan'}: {', '.join([*parts, proof])} (cost model {planned.model}{batches}; {tried})"
+    total, searched = result.structures
+    search = f"{searched} searched" if searched else "decided by bounds" if result.proved or account.given else "none searched"
+    effort = f"{total} {plural('arrangement', total)}, {search}" if total else search
+    clauses = figures if question.aim == SECONDS else figures[::-1]
+    return f"{'these ranks' if account.given else 'plan'}: {', '.join([*clauses, proof])} (cost model {result.model}{batches}; {effort})"
 
 
-def _far(planned: PlanningResult) -> str:
+def _far(result: PlanningResult) -> str:
     """Format a weak lower bound: `any plan takes at least 0.287 seconds, more is not proved`."""
-    by_time, bound = planned.question.aim == SECONDS, planned.bound
-    least = f"takes at least {with_unit(least_in_seconds(bound))}" if by_time else f"has at least {with_noun(bound, 'accelerator')}"
-    return f"any plan{format_scope(planned)} {least}, more is not proved"
+    by_time, bound = result.question.aim == SECONDS, result.bound
+    claim = f"takes at least {with_unit(least_in_seconds(bound))}" if by_time else f"has at least {with_noun(bound, 'accelerator')}"
+    return f"any plan{format_scope(result)} {claim}, more is not proved"
 
 
 def components(account: Account) -> str:
@@ -81,19 +79,19 @@ def components(account: Account) -> str:
         neighbours = [neighbour for neighbour in question.components if neighbour != name and blocks & set(design.blocks_of(neighbour))]
         models = question.scope.on_models.get(name, ())
         if models:
-            held = amount_on(models, option.amount)
+            size = amount_on(models, option.amount)
         elif option.accelerators:
             bills = [bill for bill in account.bills if name in bill.block.components]
-            held = models_held(account, bills, option.kind, option.amount) or amount(question, option.kind, option.amount)
+            size = models_held(account, bills, option.kind, option.amount) or amount(question, option.kind, option.amount)
         else:
-            held = resources(account.resources[name], option)
+            size = resources(account.resources[name], option)
         runs = design.option_of_work(question, name)
-        own = [held, str(runs.parallel), str(runs.replicas), ", ".join(neighbours) or "-"]
+        values = [size, str(runs.parallel), str(runs.replicas), ", ".join(neighbours) or "-"]
         tasks = question.tasks_of[name]
-        rows += [[name, *own, "-", "-"]] if not tasks else []
+        rows += [[name, *values, "-", "-"]] if not tasks else []
         for place, number in enumerate(tasks):
             task = question.tasks[number]
-            cells = [task_name(question, task), *(own if not place else [""] * len(own))]
+            cells = [task_name(question, task), *(values if not place else [""] * len(values))]
             rows.append([*cells, seconds(design.nanoseconds(question, number)), seconds(account.shares[task])])
     return table(rows, right=(1, 3, 5, 6))
 
@@ -115,17 +113,17 @@ def _bottleneck(account: Account) -> Iterator[str]:
     """`bottleneck: rollout adds 125.1 seconds (57 %) and critic.train adds 90 (41 %)`."""
     whole = account.planned.best.total
     adds = sorted(((time, task) for task, time in account.shares.items() if time * 100 >= whole * NOTICED), key=lambda entry: -entry[0])
-    named = [f"{task_name(account.planned.question, task)} adds {seconds(time)} ({percent(time, whole)})" for time, task in adds[:MOST]]
-    if named:
-        yield escape(f"bottleneck: {join_names(named)} of {seconds(whole)} seconds")
+    clauses = [f"{task_name(account.planned.question, task)} adds {seconds(time)} ({percent(time, whole)})" for time, task in adds[:MOST]]
+    if clauses:
+        yield escape(f"bottleneck: {join_names(clauses)} of {seconds(whole)} seconds")
 
 
 def _list_assumed(account: Account) -> Iterator[str]:
     """`assumed: times interpolated for rollout and actor; times extrapolated for reference`."""
-    planned = account.planned
-    question, parts = planned.question, list[str]()
-    if "workflow" in LOOKED_AT.get(planned.model, ()) and len(question.tasks) > 1 and not question.flow.edges:
-        parts.append("no component waits for another, since there is no `workflow`")
+    result = account.planned
+    question, clauses = result.question, list[str]()
+    if "workflow" in LOOKED_AT.get(result.model, ()) and len(question.tasks) > 1 and not question.flow.edges:
+        clauses.append("no component waits for another, since there is no `workflow`")
     for kind, how in (
         (BETWEEN, "times interpolated for"),
         (BEYOND, "times extrapolated for"),
@@ -134,11 +132,11 @@ def _list_assumed(account: Account) -> Iterator[str]:
         (ESTIMATED, "times estimated for"),
     ):
         names = [task_name(question, basis.task) for basis in account.bases if basis.kind == kind]
-        parts += [f"{how} {join_names(names)}"] if names else []
+        clauses += [f"{how} {join_names(names)}"] if names else []
     any_degrees = [task_name(question, basis.task) for basis in account.bases if basis.any_degrees]
-    parts += [f"the same time with any degrees for {join_names(any_degrees)}"] if any_degrees else []
+    clauses += [f"the same time with any degrees for {join_names(any_degrees)}"] if any_degrees else []
     entries = [entry for bill in account.bills for entry in bill.peak.entries]
-    estimated = list(dict.fromkeys(entry.component for entry in entries if entry.origin == ESTIMATED))
-    parts += [f"memory estimated for {join_names(estimated)}"] if estimated else []
-    if parts:
-        yield escape(f"assumed: {'; '.join(parts)} (`-v` says more)")
+    estimated_names = list(dict.fromkeys(entry.component for entry in entries if entry.origin == ESTIMATED))
+    clauses += [f"memory estimated for {join_names(estimated_names)}"] if estimated_names else []
+    if clauses:
+        yield escape(f"assumed: {'; '.join(clauses)} (`-v` says more)")

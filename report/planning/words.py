@@ -32,21 +32,21 @@ def task_name(question: PlanningProblem, task: Task) -> str:
     return str(task) if len(question.tasks_of[task.component]) > 1 else task.component
 
 
-def format_scope(planned: PlanningResult) -> str:
+def format_scope(result: PlanningResult) -> str:
     """Format the scope of a proof; "" without a restriction."""
-    limits = with_limits(planned.question.scope.left_out)
+    limits = with_limits(result.question.scope.left_out)
     return f" {limits}" if limits else ""
 
 
-def format_proof(planned: PlanningResult, under: str = "") -> str:
+def format_proof(result: PlanningResult, under: str = "") -> str:
     """Format the proof of a plan, `under` which times. Given ranks may have groups over nodes."""
-    its_own = planned.is_own and bool(format_scope(planned))
+    its_own = result.is_own and bool(format_scope(result))
     best, rest = "the best", ""
-    if planned.ties_open and planned.question.aim == SECONDS:
+    if result.ties_open and result.question.aim == SECONDS:
         best, rest = "the quickest", ", though one as quick on fewer accelerators may exist"
-    elif planned.ties_open:
+    elif result.ties_open:
         best, rest = "the fewest", ", though a quicker plan on as many may exist"
-    return f"proved {'as good as any' if its_own else best}{format_scope(planned)}{under}{rest}"
+    return f"proved {'as good as any' if its_own else best}{format_scope(result)}{under}{rest}"
 
 
 def percent(part: int, whole: int) -> str:
@@ -62,8 +62,8 @@ def format_difference(nanoseconds: int, best: int) -> str:
     if nanoseconds == best:
         return "as much"
     difference = 100 * abs(nanoseconds - best) / best
-    shown = distance(nanoseconds, best) if difference >= 0.05 else "less than 0.1 %"
-    return f"{shown} {'more' if nanoseconds > best else 'less'}"
+    percentage = distance(nanoseconds, best) if difference >= 0.05 else "less than 0.1 %"
+    return f"{percentage} {'more' if nanoseconds > best else 'less'}"
 
 
 def distance(nanoseconds: int, best: int) -> str:
@@ -72,10 +72,10 @@ def distance(nanoseconds: int, best: int) -> str:
     return f"{share:.1f} %" if share <= MOST_TOLD else f"more than {MOST_TOLD:,} %"
 
 
-def parts(question: PlanningProblem, planned: PlanningResult, design: Design) -> list[str]:
+def parts(question: PlanningProblem, result: PlanningResult, design: Design) -> list[str]:
     """Return the names of the segments: phases or numbers; "" for a single one."""
     count = max(design.segments, default=0) + 1
-    if planned.model == "stages":
+    if result.model == "stages":
         return list(question.flow.phases[:count])
     return [f"part {number + 1}" for number in range(count)] if count > 1 else ["iteration"]
 
@@ -98,8 +98,8 @@ def amount(question: PlanningProblem, kind: int, count: int) -> str:
     if len(question.kinds) < 2 or kind < 0:
         return str(count)
     node_kind = question.kinds[kind]
-    alike = sum(candidate.model == node_kind.model for candidate in question.kinds) > 1
-    memory = f" with {write_memory(node_kind.memory)}" if alike and node_kind.memory is not None else ""
+    kinds_of_model = sum(candidate.model == node_kind.model for candidate in question.kinds) > 1
+    memory = f" with {write_memory(node_kind.memory)}" if kinds_of_model and node_kind.memory is not None else ""
     return f"{count} {node_kind.model}{memory}" if node_kind.model else str(count)
 
 
@@ -110,35 +110,35 @@ def resources(kind: str, option: Option) -> str:
 
 def design_in_words(
     question: PlanningProblem,
-    planned: PlanningResult,
+    result: PlanningResult,
     design: Design,
-    beside: Design | None = None,
+    reference: Design | None = None,
     models: Mapping[str, tuple[str, ...]] | None = None,
 ) -> str:
     """Format a design: `rollout and actor on 108, inference on 20; ...`.
 
-    What the design `beside` has too is left out: order, and components without accelerators.
+    What the design `reference` has too is left out: order, and components without accelerators.
     `models` names the models of components if the planning problems do not name them.
     """
     sets: dict[tuple[int, ...], list[str]] = {}
-    more = planned.filled if beside is not None else ()  # others than the plan are compared with what such components need
+    more = result.filled if reference is not None else ()  # others than the plan are compared with what such components need
     for name in question.components:
-        if beside is not None and not design.blocks_of(name) and (name in more or design.options[name] == beside.options[name]):
+        if reference is not None and not design.blocks_of(name) and (name in more or design.options[name] == reference.options[name]):
             continue
         sets.setdefault(design.blocks_of(name) or (-1 - question.components.index(name),), []).append(name)
-    held = dict[str, str]()
-    if question is planned.question or question.scope.on_models:
-        possible = models or models_of((question, *(planned.parts if question is planned.question else ())), design)
-        held = {name: amount_on(on, design.options[name].amount) for name, on in {**_find_confined(question, design), **possible}.items()}
-    parts = [_set(question, design, uses, names, list(sets), any(name in more for name in names), held) for uses, names in sets.items()]
-    order = _order(question, planned, design) if beside is None or design.segments != beside.segments else ""
-    return ", ".join(parts) + (f"; {order}" if order else "")
+    sizes = dict[str, str]()
+    if question is result.question or question.scope.on_models:
+        possible = models or models_of((question, *(result.parts if question is result.question else ())), design)
+        sizes = {name: amount_on(on, design.options[name].amount) for name, on in {**_find_confined(question, design), **possible}.items()}
+    clauses = [_set(question, design, uses, names, list(sets), any(name in more for name in names), sizes) for uses, names in sets.items()]
+    order = _order(question, result, design) if reference is None or design.segments != reference.segments else ""
+    return ", ".join(clauses) + (f"; {order}" if order else "")
 
 
 def _find_confined(question: PlanningProblem, design: Design) -> Mapping[str, tuple[str, ...]]:
     """Return component -> models, for components restricted to some of a kind."""
-    mixed = {name for name, option in design.options.items() if option.kind != NO_KIND and question.kinds[option.kind].mixed}
-    return {name: models for name, models in question.scope.confined.items() if name in mixed}
+    on_mixed_kinds = {name for name, option in design.options.items() if option.kind != NO_KIND and question.kinds[option.kind].mixed}
+    return {name: models for name, models in question.scope.confined.items() if name in on_mixed_kinds}
 
 
 def amount_on(models: Sequence[str], count: int) -> str:
@@ -153,26 +153,26 @@ def _set(
     names: list[str],
     every: list[tuple[int, ...]],
     or_more: bool,
-    held: Mapping[str, str],
+    sizes: Mapping[str, str],
 ) -> str:
     option = design.options[names[0]]
     parallels = {name: design.degrees(question, name) for name in names}
     degrees = [f"{name} ({parallel})" if parallel.replica > 1 else name for name, parallel in parallels.items()]
     if uses[0] < 0:
         return f"{option.amount} of {names[0]}"
-    least = "at least " if or_more else ""
-    around = [outer_uses for outer_uses in every if set(uses) < set(outer_uses)]
-    inside = ""
-    if around:
-        outer = min(around, key=len)
-        inside = f" of those of {join_names([name for name in question.components if design.blocks_of(name) == outer])}"
-    count = next((held[name] for name in names if name in held), amount(question, option.kind, option.amount))
-    return f"{join_names(degrees)} on {least}{count}{inside}"
+    minimum = "at least " if or_more else ""
+    enclosing = [outer_uses for outer_uses in every if set(uses) < set(outer_uses)]
+    outer_names = ""
+    if enclosing:
+        outer = min(enclosing, key=len)
+        outer_names = f" of those of {join_names([name for name in question.components if design.blocks_of(name) == outer])}"
+    count = next((sizes[name] for name in names if name in sizes), amount(question, option.kind, option.amount))
+    return f"{join_names(degrees)} on {minimum}{count}{outer_names}"
 
 
-def _order(question: PlanningProblem, planned: PlanningResult, design: Design) -> str:
+def _order(question: PlanningProblem, result: PlanningResult, design: Design) -> str:
     """Format `first rollout and inference, then actor`; "" without an order."""
-    if planned.model in ("stages", "steady"):
+    if result.model in ("stages", "steady"):
         return ""
     groups: list[list[str]] = [[] for _ in range(max(design.segments, default=0) + 1)]
     for task, segment in zip(question.tasks, design.segments):
@@ -180,15 +180,15 @@ def _order(question: PlanningProblem, planned: PlanningResult, design: Design) -
     return "first " + ", then ".join(map(join_names, groups)) if len(groups) > 1 else ""
 
 
-def format_price(planned: PlanningResult, priced: CostedDesign, question: PlanningProblem | None = None) -> str:
+def format_price(result: PlanningResult, candidate: CostedDesign, question: PlanningProblem | None = None) -> str:
     """Format price and design: `83.78 seconds (13.7 % more): rollout on 32, ...`.
 
     `question` : planning problem of the design, if not the plan's.
     """
-    words = design_in_words(question or planned.question, planned, priced.design, planned.best.design, models=priced.models)
-    count = priced.accelerators(question or planned.question)
-    used = f"{count} {plural('accelerator', count)}, " if planned.question.aim != SECONDS else ""
-    return f"{used}{with_unit(seconds(priced.total))} ({format_difference(priced.total, planned.best.total)}): {escape(words)}"
+    words = design_in_words(question or result.question, result, candidate.design, result.best.design, models=candidate.models)
+    count = candidate.accelerators(question or result.question)
+    size = f"{count} {plural('accelerator', count)}, " if result.question.aim != SECONDS else ""
+    return f"{size}{with_unit(seconds(candidate.total))} ({format_difference(candidate.total, result.best.total)}): {escape(words)}"
 
 
 def list_extrapolated(account: Account) -> list[str]:
@@ -199,24 +199,24 @@ def list_extrapolated(account: Account) -> list[str]:
 def format_assumption(account: Account) -> str:
     """Format ` under times extrapolated for actor, 8.0x beyond what was measured`; else ""."""
     names = list_extrapolated(account)
-    guessed = {
+    tasks_of_kind = {
         kind: [task_name(account.planned.question, basis.task) for basis in account.bases if basis.kind == kind]
         for kind in (FITTED, ESTIMATED)
     }
-    parts = [f"{kind} for {join_names(tasks)}" for kind, tasks in guessed.items() if tasks]
+    clauses = [f"{kind} for {join_names(tasks)}" for kind, tasks in tasks_of_kind.items() if tasks]
     if names:
         farthest = max(basis.beyond for basis in account.bases)
         up_to = "up to " if len(names) > 1 else ""
-        parts.insert(0, f"extrapolated for {join_names(names)}, {up_to}{farthest:.1f}x beyond what was measured")
-    return _format_after(account.planned, f"under times {', and '.join(parts)}") if parts else ""
+        clauses.insert(0, f"extrapolated for {join_names(names)}, {up_to}{farthest:.1f}x beyond what was measured")
+    return _format_after(account.planned, f"under times {', and '.join(clauses)}") if clauses else ""
 
 
-def format_extrapolated(planned: PlanningResult) -> str:
+def format_extrapolated(result: PlanningResult) -> str:
     """Format ` under extrapolated times`; "" without any."""
-    options = planned.best.design.options.values()
-    return _format_after(planned, "under extrapolated times") if any(option.extrapolated for option in options) else ""
+    options = result.best.design.options.values()
+    return _format_after(result, "under extrapolated times") if any(option.extrapolated for option in options) else ""
 
 
-def _format_after(planned: PlanningResult, text: str) -> str:
+def _format_after(result: PlanningResult, text: str) -> str:
     """Format the text after the scope of a proof."""
-    return f"{',' if format_scope(planned) else ''} {text}"
+    return f"{',' if format_scope(result) else ''} {text}"

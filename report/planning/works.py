@@ -20,18 +20,20 @@ NOT_KNOWN = "not known: no seconds"
 
 def works(account: Account) -> str:
     """Format a row per block and a column per segment, then the iteration."""
-    planned, question, design = account.planned, account.planned.question, account.planned.best.design
+    result, question, design = account.planned, account.planned.question, account.planned.best.design
     if not account.usages:
         return ""
-    names, places = parts(question, planned, design), group_by_block(account.usages)
-    shown = [usage.segment for usage in places[0] if usage.nanoseconds]
+    names, places = parts(question, result, design), group_by_block(account.usages)
+    segments = [usage.segment for usage in places[0] if usage.nanoseconds]
     lengths = (seconds(usage.nanoseconds) for usage in places[0] if usage.nanoseconds)
-    rows = [["works", *(f"{names[place]}: {length}" for place, length in zip(shown, lengths)), *(["iteration"] if len(shown) > 1 else [])]]
+    rows = [
+        ["works", *(f"{names[place]}: {length}" for place, length in zip(segments, lengths)), *(["iteration"] if len(segments) > 1 else [])]
+    ]
     for place_usages in places:
-        cells = [_format_work(question, usage) for usage in place_usages if usage.segment in shown]
-        rows.append([_place(account, place_usages[0]), *cells, *([_share(place_usages, planned.best.traffic)] if len(shown) > 1 else [])])
+        cells = [_format_work(question, usage) for usage in place_usages if usage.segment in segments]
+        rows.append([_place(account, place_usages[0]), *cells, *([_share(place_usages, result.best.traffic)] if len(segments) > 1 else [])])
     for bill in _list_unplanned(account):
-        rows.append([bill_name(question, bill), *(NOT_KNOWN for _ in shown), *(["not known"] if len(shown) > 1 else [])])
+        rows.append([bill_name(question, bill), *(NOT_KNOWN for _ in segments), *(["not known"] if len(segments) > 1 else [])])
     return "\n".join([table(rows), *_idle(account), *_whole(account)])
 
 
@@ -59,8 +61,8 @@ def _place(account: Account, usage: Usage) -> str:
 def _block(account: Account, block: Block) -> str:
     """Format a set by its placed models: `rollout (3 H100 and 4 L40S)`."""
     bills = [bill for bill in account.bills if bill.block.components == block.components]
-    held = models_held(account, bills, block.kind, block.accelerators)
-    return f"{', '.join(block.components)} ({held})" if held else block_name(account.planned.question, block)
+    models = models_held(account, bills, block.kind, block.accelerators)
+    return f"{', '.join(block.components)} ({models})" if models else block_name(account.planned.question, block)
 
 
 def models_held(account: Account, bills: Sequence[BlockBill], kind: int, accelerators: int) -> str:
@@ -81,38 +83,41 @@ def _format_work(question: PlanningProblem, usage: Usage) -> str:
 
 
 def _share(place: list[Usage], traffic: int) -> str:
-    done, length = busy(place)
-    return percent(done, length + traffic) if place[0].known else "not known"
+    work, length = busy(place)
+    return percent(work, length + traffic) if place[0].known else "not known"
 
 
 def _whole(account: Account) -> list[str]:
     """Return a line on utilization and unknown accelerators; empty without any."""
     question, design = account.planned.question, account.planned.best.design
-    done = total = counted = 0
+    work = total = accelerators = 0
     traffic = account.planned.best.traffic
-    left, beside, untimed = 0, list[str](), list[str]()
+    unknown, others_untimed, untimed = 0, list[str](), list[str]()
     for place_usages in group_by_block(account.usages):
         usage = place_usages[0]
         if usage.block is None:
             continue
-        held = design.blocks[usage.block].accelerators
+        size = design.blocks[usage.block].accelerators
         if not usage.known:
-            left, untimed = left + held, [*untimed, *usage.untimed]
+            unknown, untimed = unknown + size, [*untimed, *usage.untimed]
             continue
-        worked, length = busy(place_usages)
-        done, total, counted = done + worked * held, total + (length + traffic) * held, counted + held
-        beside += usage.untimed
-        beside += _find_unplanned(account, design.blocks[usage.block])
+        busy_time, length = busy(place_usages)
+        work, total, accelerators = work + busy_time * size, total + (length + traffic) * size, accelerators + size
+        others_untimed += usage.untimed
+        others_untimed += _find_unplanned(account, design.blocks[usage.block])
     for block in (bill.block for bill in _list_unplanned(account)):
-        left, untimed = left + block.accelerators, [*untimed, *block.components]
-    there, sentences = sum(kind.accelerators for kind in question.kinds) + question.given.held, []
-    if counted:
-        subject = f"the {counted} accelerators work" if counted != 1 else "the accelerator works"
-        sentences.append(f"{subject} {percent(done, total)} of the time" + (f", not counting {_without_seconds(beside)}" if beside else ""))
-    if left:
-        sentences.append(f"the work of the {left} of {_without_seconds(untimed)}, is unknown")
-    if (used := account.planned.best.accelerators(question)) < there:
-        sentences.append(f"{there - used} of {there} {'is' if there - used == 1 else 'are'} not used")
+        unknown, untimed = unknown + block.accelerators, [*untimed, *block.components]
+    available, sentences = sum(kind.accelerators for kind in question.kinds) + question.given.held, []
+    if accelerators:
+        subject = f"the {accelerators} accelerators work" if accelerators != 1 else "the accelerator works"
+        sentences.append(
+            f"{subject} {percent(work, total)} of the time"
+            + (f", not counting {_without_seconds(others_untimed)}" if others_untimed else "")
+        )
+    if unknown:
+        sentences.append(f"the work of the {unknown} of {_without_seconds(untimed)}, is unknown")
+    if (count := account.planned.best.accelerators(question)) < available:
+        sentences.append(f"{available - count} of {available} {'is' if available - count == 1 else 'are'} not used")
     if traffic:
         sentences.append(f"traffic adds {with_unit(seconds(traffic))} without work")
     return [escape("; ".join(sentences))] if sentences else []
@@ -133,43 +138,43 @@ def _worker(question: PlanningProblem, usage: Usage, number: int) -> str:
 
 def _idle(account: Account) -> list[str]:
     """Return a line for each waiting block: duration and reason."""
-    planned, question, design = account.planned, account.planned.question, account.planned.best.design
-    names, lines = parts(question, planned, design), []
+    result, question, design = account.planned, account.planned.question, account.planned.best.design
+    names, lines = parts(question, result, design), []
     for place in group_by_block(account.usages):
         idle_usages = [usage for usage in place if usage.idle and usage.known]
-        why = []
+        reasons = []
         for usage in idle_usages:
-            where = f" in {names[usage.segment]}" if len(names) > 1 else ""
+            segment = f" in {names[usage.segment]}" if len(names) > 1 else ""
             if not usage.turns:
-                why.append(f"{seconds(usage.idle)}{where}, in which others work")
+                reasons.append(f"{seconds(usage.idle)}{segment}, in which others work")
                 continue
             turn = usage.turns[0]
             if turn.begins is None or turn.ends is None or len(usage.turns) > 1:
-                why.append(f"{seconds(usage.idle)}{where}, until others are done")
+                reasons.append(f"{seconds(usage.idle)}{segment}, until others are done")
                 continue
             waits = {
                 "before its first batch": turn.begins,
                 "between batches": turn.starves,
                 "after its last": usage.nanoseconds - turn.ends,
             }
-            why.append(", ".join(f"{seconds(time)} {when}" for when, time in waits.items() if time) + where)
-        if why:
+            reasons.append(", ".join(f"{seconds(time)} {moment}" for moment, time in waits.items() if time) + segment)
+        if reasons:
             idle = sum(usage.idle for usage in idle_usages)
             workers = [
                 *idle_usages[0].untimed,
                 *(_find_unplanned(account, design.blocks[idle_usages[0].block]) if idle_usages[0].block is not None else []),
             ]
             unless = f", unless {join_names(workers)} {'works' if len(workers) == 1 else 'work'}" if workers else ""
-            lines.append(escape(f"{_place(account, idle_usages[0])} idle {with_unit(seconds(idle))}{unless}: {'; '.join(why)}"))
+            lines.append(escape(f"{_place(account, idle_usages[0])} idle {with_unit(seconds(idle))}{unless}: {'; '.join(reasons)}"))
     return lines
 
 
 def memory(account: Account) -> str:
     """Format a row per block and a column per segment: load and capacity."""
-    planned, question, design = account.planned, account.planned.question, account.planned.best.design
+    result, question, design = account.planned, account.planned.question, account.planned.best.design
     if not any(moment.mebibytes for bill in account.bills for moment in bill.moments):
         return ""
-    names = parts(question, planned, design)
+    names = parts(question, result, design)
     columns = list(dict.fromkeys((moment.segment, moment.phase) for bill in account.bills for moment in bill.moments))
     columns.sort(key=lambda column: column[0] is None)
     heads = (names[place] if place is not None else f"{phase}: no seconds" for place, phase in columns)
@@ -183,17 +188,17 @@ def memory(account: Account) -> str:
                 cells.append("as in its part")
                 continue
             working = [f"{entry.component} {_amount(entry)}" for entry in entries if entry.mebibytes and entry.state != KEPT]
-            kept = [f"{entry.component} {_amount(entry)}" for entry in entries if entry.mebibytes and entry.state == KEPT]
+            idle = [f"{entry.component} {_amount(entry)}" for entry in entries if entry.mebibytes and entry.state == KEPT]
             nothing = "not known" if any(entry.origin == SILENT for entry in entries) else "-"
             cells.append(
-                "; ".join([*([", ".join(working)] if working else []), *([f"kept: {', '.join(kept)}"] if kept else [])]) or nothing
+                "; ".join([*([", ".join(working)] if working else []), *([f"kept: {', '.join(idle)}"] if idle else [])]) or nothing
             )
             silent += [entry.component for entry in entries if entry.origin == SILENT]
         capacity = _gibibytes(bill.capacity) if bill.capacity is not None else "not known"
         rows.append([bill_name(question, bill), *cells, _peak(bill), capacity])
     unknown = f"\nthe memory of {escape(join_names(list(dict.fromkeys(silent))))} is unknown" if silent else ""
-    estimated = any(entry.origin == ESTIMATED for bill in account.bills for moment in bill.moments for entry in moment.entries)
-    return table(rows) + ("\n~ is an estimate" if estimated else "") + unknown
+    has_estimates = any(entry.origin == ESTIMATED for bill in account.bills for moment in bill.moments for entry in moment.entries)
+    return table(rows) + ("\n~ is an estimate" if has_estimates else "") + unknown
 
 
 def _peak(bill: BlockBill) -> str:

@@ -31,24 +31,24 @@ INTERVAL = 0.1
 
 
 def run_kept(
-    running: Launch, method: str | None, noted: Callable[[Launch], None], lost: Callable[[LaunchFailed], None], stay: bool = False,
+    running: Launch, method: str | None, on_start: Callable[[Launch], None], on_loss: Callable[[LaunchFailed], None], keeps_watching: bool = False,
     limit: float | None = None,
 ) -> None:  # fmt: skip
     """Run a method on every worker and return, or watch the launch forever.
 
-    It watches if there is no method, or if `stay` is True. `noted` is called with the launch at
-    start and after every recovery, `lost` before a recovery with the loss. `limit`: seconds for the method. Raises LaunchFailed as
+    It watches if there is no method, or if `keeps_watching` is True. `on_start` is called with the launch at
+    start and after every recovery, `on_loss` before a recovery with the loss. `limit`: seconds for the method. Raises LaunchFailed as
     `Launch.run` does.
     """
 
     def live(launch: Launch) -> None:
-        noted(launch)
+        on_start(launch)
         if method:
             launch.write_all(method, False, limit)
-        if stay or not method:
+        if keeps_watching or not method:
             launch.watch()
 
-    running.on_restart(lost)
+    running.on_restart(on_loss)
     running.run(live)
 
 
@@ -105,8 +105,8 @@ class Keeper:
             self._fail(problem)
         except KeyboardInterrupt:
             if not self._kept.is_set():
-                again = "launch it again"
-                self._fail(build_failure("PW733", "", f"the launch `{self._request.name}` was ended before its workers were ready", again))
+                advice = "launch it again"
+                self._fail(build_failure("PW733", "", f"the launch `{self._request.name}` was ended before its workers were ready", advice))
         finally:
             self._claim.give_up(leave_record, at_exit=True)
 

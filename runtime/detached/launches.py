@@ -231,8 +231,8 @@ def _messages(keeper: subprocess.Popen[bytes], deadline: float) -> Iterator[Mess
     unread = b""
     with selectors.DefaultSelector() as selector:
         selector.register(keeper.stdout, selectors.EVENT_READ)
-        while (left := deadline - time.monotonic()) > 0:
-            if not selector.select(min(left, LONGEST_SELECT)):
+        while (seconds_left := deadline - time.monotonic()) > 0:
+            if not selector.select(min(seconds_left, LONGEST_SELECT)):
                 continue
             data = os.read(keeper.stdout.fileno(), 1 << 16)
             if not data:

@@ -56,8 +56,8 @@ class StoredReading:
         """Read the file again for a launch, from the stored texts instead of the disk."""
         library = Library({name: Source(name, text) for name, text in self.others.items()})
         composer = Composer(self.roots, self.settings, self.allowed, self.frameworks, library, self.command)
-        again = ReadParameters(self.name, self.machines, self.dialect, self.level, composer)
-        return again(self.text).to_launch
+        parameters = ReadParameters(self.name, self.machines, self.dialect, self.level, composer)
+        return parameters(self.text).to_launch
 
 
 KEEP = "keep\n"

@@ -111,10 +111,10 @@ class ExternalEngine(Engine):
         name = cls.library
         if not settings.get("path"):
             raise build_failure("PW741", name, f"the engine `{name}` needs a model", "give `path`, a name or a directory of a model")
-        if taken := sorted(set(settings) & set(cls.decided)):
+        if conflicts := sorted(set(settings) & set(cls.decided)):
             degrees = f"tp {shape.tensor}, dp {shape.data}, pp {shape.pipeline}, {nodes} nodes"
-            message = f"`{taken[0]}` of the model is decided by the replica: {degrees}"
-            raise build_failure("PW741", name, message, "leave it out, and set the degrees in the replica's `config`", *taken)
+            message = f"`{conflicts[0]}` of the model is decided by the replica: {degrees}"
+            raise build_failure("PW741", name, message, "leave it out, and set the degrees in the replica's `config`", *conflicts)
         copy, per_node = shape.tensor * shape.pipeline, shape.world_size // nodes
         if copy % per_node and per_node % copy:
             degrees = f"copies of tp {shape.tensor} x pp {shape.pipeline} = {copy} on nodes of {per_node}"
@@ -222,8 +222,8 @@ class VllmEngine(ExternalEngine):
         limits = {"max_tokens": sampling.max_tokens, "temperature": sampling.temperature, "top_p": sampling.top_p, "seed": sampling.seed}
         parameters = self._module().SamplingParams(**limits)
         request, sent_tokens = f"placewright-{next(self._requests)}", 0
-        rendered = {"type": "token", "prompt_token_ids": list(prompt)}  # vLLM will refuse what has no type
-        async for output in self._engine.generate(rendered, parameters, request):
+        token_prompt = {"type": "token", "prompt_token_ids": list(prompt)}  # vLLM will refuse what has no type
+        async for output in self._engine.generate(token_prompt, parameters, request):
             tokens = output.outputs[0].token_ids
             for token in tokens[sent_tokens:]:
                 yield token

@@ -25,8 +25,8 @@ END_LIMIT = 8.0
 class EngineProcess:
     """Command that runs until ended or closed; then `ended` is called, in a thread."""
 
-    def __init__(self, command: Sequence[str], ended: Callable[[], None]) -> None:
-        self._ended = ended
+    def __init__(self, command: Sequence[str], on_end: Callable[[], None]) -> None:
+        self._ended = on_end
         self._lines: deque[str] = deque(maxlen=SHOWN)
         self._process = subprocess.Popen(
             [sys.executable, str(LEASH), *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

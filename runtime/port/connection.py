@@ -71,9 +71,9 @@ class Connection:
 def must_be_unconnected() -> None:
     """Raise LaunchFailed (PW701) if this process has its single connection already."""
     if need_ray().is_initialized():
-        connected = connected_address()
-        message = f"this process is already connected to the Ray cluster at {connected}, so none can be simulated"
-        raise build_failure("PW701", "", message, f"launch there with `address={connected!r}`, or disconnect first", connected)
+        current_address = connected_address()
+        message = f"this process is already connected to the Ray cluster at {current_address}, so none can be simulated"
+        raise build_failure("PW701", "", message, f"launch there with `address={current_address!r}`, or disconnect first", current_address)
 
 
 def probe(address: str) -> None:

@@ -52,7 +52,7 @@ _UNDER_WAY = (0, errno.EINPROGRESS, errno.EWOULDBLOCK)
 
 def unreachable(addresses: Mapping[str, Address], limit: float, opening: bytes = b"") -> set[str]:
     """Return the keys of addresses that take no TCP connection, or ignore an opening."""
-    failed: set[str] = set()
+    failures: set[str] = set()
     sockets: dict[str, socket.socket] = {}
     with ExitStack() as stack:
         selector = stack.enter_context(selectors.DefaultSelector())
@@ -63,7 +63,7 @@ def unreachable(addresses: Mapping[str, Address], limit: float, opening: bytes =
             if connection.connect_ex((host, port)) in _UNDER_WAY:
                 selector.register(connection, WRITE, key)
             else:
-                failed.add(key)
+                failures.add(key)
         deadline = time.monotonic() + limit
         while (waiting := selector.get_map()) and (seconds_left := deadline - time.monotonic()) > 0:
             for entry, _ in selector.select(seconds_left):
@@ -71,13 +71,13 @@ def unreachable(addresses: Mapping[str, Address], limit: float, opening: bytes =
                 selector.unregister(connection)
                 try:
                     if connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) or (entry.events == READ and not connection.recv(1)):
-                        failed.add(entry.data)
+                        failures.add(entry.data)
                     elif opening and entry.events == WRITE:
                         connection.send(opening)
                         selector.register(connection, READ, entry.data)
                 except OSError:
-                    failed.add(entry.data)
-        return failed | {entry.data for entry in waiting.values()}
+                    failures.add(entry.data)
+        return failures | {entry.data for entry in waiting.values()}
 
 
 NAMESPACE = "placewright"
@@ -186,10 +186,10 @@ class RayPort:
     def collect_done(self, tickets: Sequence[Ticket], timeout: float | None) -> Sequence[Ticket]:
         """Gather a broadcast's answers, which arrive together: that halves the cost of waiting."""
         first = GATHER if timeout is None else min(GATHER, timeout)
-        done, _ = self._ray.wait(list(tickets), num_returns=len(tickets), timeout=first)
-        if not done and first == GATHER:
-            done, _ = self._ray.wait(list(tickets), num_returns=1, timeout=None if timeout is None else timeout - GATHER)
-        return list(done)
+        finished_tickets, _ = self._ray.wait(list(tickets), num_returns=len(tickets), timeout=first)
+        if not finished_tickets and first == GATHER:
+            finished_tickets, _ = self._ray.wait(list(tickets), num_returns=1, timeout=None if timeout is None else timeout - GATHER)
+        return list(finished_tickets)
 
     def answers(self, tickets: Sequence[Ticket], timeout: float) -> list[Any] | None:
         try:

@@ -90,8 +90,8 @@ class Growth:
             new, moves = self._replanner.replan(plan, cluster, reachable, LaunchFailed())
         except LaunchFailed:
             return None
-        joined = tuple(node.name for node in self._membership.cluster.nodes if node.name in reachable.keys() - known_names)
-        return None if describe_places(new) == describe_places(plan) else (new, moves, joined)
+        new_nodes = tuple(node.name for node in self._membership.cluster.nodes if node.name in reachable.keys() - known_names)
+        return None if describe_places(new) == describe_places(plan) else (new, moves, new_nodes)
 
     def _nodes(self) -> frozenset[str]:
         return frozenset(node.node_id for node in inventory(self._port))
@@ -140,8 +140,8 @@ class Recovery:
             return "everything is where it was"
         parts, lost_count = self.moves.parts, self.moves.lost
         group_count, new_count = sum(part.now for part in parts), sum(max(0, part.now - part.before) for part in parts)
-        moved = sum(part.started for part in parts) - new_count
-        words = [f"{moved} of {group_count} {'group' if group_count == 1 else 'groups'} moved"]
+        count = sum(part.started for part in parts) - new_count
+        words = [f"{count} of {group_count} {'group' if group_count == 1 else 'groups'} moved"]
         words += [f"{lost_count} {'was' if lost_count == 1 else 'were'} on {'lost' if not self.taken else 'such'} nodes"] * bool(lost_count)
         words += [f"{new_count} {'is' if new_count == 1 else 'are'} new"] * bool(new_count)
         words += ["proved to be the fewest"] * self.moves.proved
@@ -195,20 +195,20 @@ class Launch:
     calls : number of calls of workers, by component.
     """
 
-    def __init__(self, plan: Plan, options: StartOptions, again: RestartPolicy, address: str, stack: ExitStack) -> None:
+    def __init__(self, plan: Plan, options: StartOptions, policy: RestartPolicy, address: str, stack: ExitStack) -> None:
         self.address = address
         self.plan = self._wanted = plan
         self.options = options
-        self.restarts = Restarts(again.restarts)
+        self.restarts = Restarts(policy.restarts)
         self.recoveries: tuple[Recovery, ...] = ()
         self.calls = Counter[str]()
         self.running: Running | None = None
         self.listeners: list[OnFailure] = []
         self._on_restart: list[Callable[[LaunchFailed], None]] = []
-        self._again = again
+        self._again = policy
         self._stack = stack
         self._workers = ExitStack()
-        self._replanner = Replanner(plan, again.problem, again.search)
+        self._replanner = Replanner(plan, policy.problem, policy.search)
         self._membership = Membership(self._replanner.problem.cluster, options)
         self._growth = Growth(options.port, self._membership, self._replanner)
         self._may_grow = False
@@ -249,12 +249,12 @@ class Launch:
         """Call a method on all workers at once; return component -> results in rank order."""
         return call_all(self.groups, method, arguments, named, timeout)
 
-    def write_all(self, method: str, wanted: bool, timeout: float | None = None) -> dict[str, list[str]]:
+    def write_all(self, method: str, returns_results: bool, timeout: float | None = None) -> dict[str, list[str]]:
         """Call a method on all workers at once; return component -> results as JSON.
 
-        They are "" unless `wanted`.
+        They are "" unless `returns_results`.
         """
-        return call_all(self.groups, method, (method, wanted), timeout=timeout, through=WRITE)
+        return call_all(self.groups, method, (method, returns_results), timeout=timeout, through=WRITE)
 
     def on_failure(self, tell: OnFailure) -> None:
         """Call `tell` with every lost worker or node, in a thread of the launch."""
@@ -361,20 +361,20 @@ class Launch:
         better_plan = self._growth.take(self._wanted, self.now.name)
         if better_plan is None:
             return None
-        plan, moves, joined = better_plan
+        plan, moves, new_nodes = better_plan
         old_plan = self._wanted
-        self.options.progress(Step(f"starting again with {', '.join(joined)}"))
+        self.options.progress(Step(f"starting again with {', '.join(new_nodes)}"))
         self._release()
         try:
             self._start(plan)
-            return self._note(Recovery((), joined, moves, 0, self.options.port.now() - began))
+            return self._note(Recovery((), new_nodes, moves, 0, self.options.port.now() - began))
         except LaunchFailed as failure:
             self._release()
             if is_lost(failure):
                 self._wanted = plan
                 return self.recover(failure)
-            self._growth.refuse(joined)
-            self.options.progress(Step(f"going on without {', '.join(joined)}: {failure.findings[0].message}"))
+            self._growth.refuse(new_nodes)
+            self.options.progress(Step(f"going on without {', '.join(new_nodes)}: {failure.findings[0].message}"))
         try:
             self._start(old_plan)
         except LaunchFailed as failure:  # counts as any other loss
@@ -401,22 +401,24 @@ class Launch:
         lost_nodes = tuple(name for name in _list_used(self._wanted) if name not in reachable)
         failure = with_lost(failure, lost_nodes)
         cluster, occupied_names = self._membership.room(reachable, self._wanted)
-        moves, plan, joined = None, self._wanted, tuple[str, ...]()
+        moves, plan, new_nodes = None, self._wanted, tuple[str, ...]()
         if lost_nodes or occupied_names:
             self.options.progress(Step(f"placing anew without {', '.join((*lost_nodes, *occupied_names))}"))
             plan, moves = self._replanner.replan(self._wanted, cluster, reachable, failure)
-            known = {node.name for node in self._wanted.cluster.nodes}
-            joined = tuple(node.name for node in plan.cluster.nodes if node.name not in known)
+            old_names = {node.name for node in self._wanted.cluster.nodes}
+            new_nodes = tuple(node.name for node in plan.cluster.nodes if node.name not in old_names)
         self._start(plan)
-        return self._note(Recovery(lost_nodes, joined, moves, self.restarts.used, self.options.port.now() - began, tuple(occupied_names)))
+        return self._note(
+            Recovery(lost_nodes, new_nodes, moves, self.restarts.used, self.options.port.now() - began, tuple(occupied_names))
+        )
 
     def _start(self, plan: Plan, unknown: bool = False) -> None:
         available = inventory(self.options.port, self.options.seen.reports)
         if unknown:
             running = start(self._workers, plan, available, self.options)
         else:  # the first survey may be out of date
-            ranked = self._membership.roster.rank(plan.cluster, available)
-            running = start(self._workers, plan, ranked, replace(self.options, seen=NO_SURVEY))
+            nodes_by_rank = self._membership.roster.rank(plan.cluster, available)
+            running = start(self._workers, plan, nodes_by_rank, replace(self.options, seen=NO_SURVEY))
         running.monitor.on_failure = self.listeners
         for group in running.groups.values():
             group.calls, group.alarm = self.calls, partial(self._look, running)

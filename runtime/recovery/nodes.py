@@ -52,8 +52,8 @@ class NodeRoster:
     def rank(self, cluster: Cluster, available: Sequence[RayNode]) -> list[RayNode]:
         """Return the present nodes of a cluster in rank order, labelled with their ranks."""
         present = self.present(available)
-        named = ((node.rank, present.get(node.name)) for node in cluster.nodes)
-        return [replace(ray, labels={**ray.labels, RANK_LABEL: str(rank)}) for rank, ray in named if ray is not None]
+        nodes_of_ranks = ((node.rank, present.get(node.name)) for node in cluster.nodes)
+        return [replace(ray, labels={**ray.labels, RANK_LABEL: str(rank)}) for rank, ray in nodes_of_ranks if ray is not None]
 
 
 def _identities(available: Sequence[RayNode]) -> dict[str, NodeIdentity]:
@@ -61,8 +61,8 @@ def _identities(available: Sequence[RayNode]) -> dict[str, NodeIdentity]:
     hosts = Counter(ray.name for ray in available)
     identities = {}
     for ray in available:
-        named = ("name", ray.name) if hosts[ray.name] == 1 else ("id", ray.node_id)
-        identities[ray.node_id] = named if ray.rank is None else ("rank", str(ray.rank))
+        identity = ("name", ray.name) if hosts[ray.name] == 1 else ("id", ray.node_id)
+        identities[ray.node_id] = identity if ray.rank is None else ("rank", str(ray.rank))
     return identities
 
 
@@ -76,8 +76,8 @@ def with_joined(cluster: Cluster, ray: RayNode) -> Cluster | None:
     if like is None:
         return None
     wider = with_nodes(cluster, like, 1)
-    named = replace(wider.nodes[-1], name=_name(cluster, ray))
-    return replace(wider, nodes=(*wider.nodes[:-1], named))
+    new_node = replace(wider.nodes[-1], name=_name(cluster, ray))
+    return replace(wider, nodes=(*wider.nodes[:-1], new_node))
 
 
 def unlike(cluster: Cluster, ray: RayNode) -> str:
@@ -105,9 +105,9 @@ def _most(ray: RayNode) -> int:
 
 
 def _name(cluster: Cluster, ray: RayNode) -> str:
-    taken = {node.name for node in cluster.nodes}
-    wanted = ray.name if ray.rank is None else f"node-{ray.rank}"
-    return wanted if wanted not in taken else f"{wanted}-{ray.node_id[:8]}"
+    names = {node.name for node in cluster.nodes}
+    name = ray.name if ray.rank is None else f"node-{ray.rank}"
+    return name if name not in names else f"{name}-{ray.node_id[:8]}"
 
 
 def count_occupied(port: Port, reservation: str = "") -> dict[str, int]:
@@ -119,11 +119,11 @@ def count_occupied(port: Port, reservation: str = "") -> dict[str, int]:
     """
     for _ in attempts(port, WAIT_LIMIT):
         nodes, holdings = port.nodes(), port.holdings()
-        used = {node.node_id: node.total.get(resource_of(node), 0.0) - node.free.get(resource_of(node), 0.0) for node in nodes}
-        reserved = {node.node_id: list_held(holdings, resource_of(node)).get(node.node_id, {}) for node in nodes}
-        if all(used[node_id] <= sum(amounts.values()) + NOISE for node_id, amounts in reserved.items()):
+        use = {node.node_id: node.total.get(resource_of(node), 0.0) - node.free.get(resource_of(node), 0.0) for node in nodes}
+        reservations = {node.node_id: list_held(holdings, resource_of(node)).get(node.node_id, {}) for node in nodes}
+        if all(use[node_id] <= sum(amounts.values()) + NOISE for node_id, amounts in reservations.items()):
             break
-    foreign = {id: max(used[id], sum(amounts.values())) - amounts.get(reservation, 0.0) for id, amounts in reserved.items()}
+    foreign = {id: max(use[id], sum(amounts.values())) - amounts.get(reservation, 0.0) for id, amounts in reservations.items()}
     return {node_id: round(amount + 0.499) for node_id, amount in foreign.items() if amount > NOISE}
 
 
@@ -133,8 +133,8 @@ def without_occupied(cluster: Cluster, plan: Plan, nodes: Mapping[str, RayNode],
     On shared nodes accelerators are interchangeable: those outside the plan count as taken first.
     """
     masks = {plan.cluster.name(rank): mask for rank, mask in held_masks(plan).items()}
-    changed = [_node(node, plan, nodes.get(node.name), foreign, share, masks.get(node.name, 0)) for node in cluster.nodes]
-    return cluster if changed == list(cluster.nodes) else replace(cluster, nodes=tuple(changed))
+    new_nodes = [_node(node, plan, nodes.get(node.name), foreign, share, masks.get(node.name, 0)) for node in cluster.nodes]
+    return cluster if new_nodes == list(cluster.nodes) else replace(cluster, nodes=tuple(new_nodes))
 
 
 def _node(node: Node, plan: Plan, ray: RayNode | None, foreign: Mapping[str, int], share: bool, own_mask: int) -> Node:
@@ -178,16 +178,16 @@ class Membership:
         unreachable = self._options.port.unreachable(list(present.values()), REACH_LIMIT)
         return {name: ray for name, ray in present.items() if ray.node_id not in unreachable}
 
-    def room(self, there: dict[str, RayNode], plan: Plan, reservation: str = "") -> tuple[Cluster, list[str]]:
+    def room(self, reachable: dict[str, RayNode], plan: Plan, reservation: str = "") -> tuple[Cluster, list[str]]:
         """Return (cluster with others' use as taken, nodes of the plan without capacity).
 
         `reservation` is not foreign.
         """
         amounts = count_occupied(self._options.port, reservation)
-        cluster = without_occupied(self.cluster, plan, there, amounts, self._options.share_nodes)
-        taken = {node.name: node.taken for node in cluster.nodes if node.name in there}
-        blocked = [name for rank, mask in held_masks(plan).items() if mask & taken.get(name := plan.cluster.name(rank), 0)]
-        return cluster, blocked
+        cluster = without_occupied(self.cluster, plan, reachable, amounts, self._options.share_nodes)
+        masks = {node.name: node.taken for node in cluster.nodes if node.name in reachable}
+        occupied_names = [name for rank, mask in held_masks(plan).items() if mask & masks.get(name := plan.cluster.name(rank), 0)]
+        return cluster, occupied_names
 
     def welcome(self) -> None:
         """Add unknown nodes to the cluster; report unusable nodes with the reason."""

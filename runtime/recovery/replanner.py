@@ -42,26 +42,28 @@ def problem_of_plan(plan: Plan) -> Problem:
     a part of a resource, and components that overlap in part.
     """
     masks = {name: plan.assignment.masks(name) for name in plan.components}
-    fixed = _find_fixed(plan, masks)
+    fixed_names = _find_fixed(plan, masks)
     components = tuple(
         Component(name, _node_groups(plan, name), runs=plan.assignment.of(name), cpus=plan.cpus.get(name, 0))
-        if name in fixed
+        if name in fixed_names
         else _component(plan, name)
         for name in plan.components
     )
-    open_relations = tuple(relation for relation in _relations(masks) if not fixed.intersection(relation.components))
+    open_relations = tuple(relation for relation in _relations(masks) if not fixed_names.intersection(relation.components))
     return Problem(plan.cluster, Job(components, open_relations, Capabilities(shares_accelerators=True)))
 
 
 def _find_fixed(plan: Plan, masks: dict[str, Masks]) -> set[str]:
     """Return the components with given ranks, and all that share accelerators with them."""
-    fixed = {name for name in masks if not _even(plan, name)}
+    fixed_names = {name for name in masks if not _even(plan, name)}
     for first, second in combinations(masks, 2):
         if _overlap(masks[first], masks[second]) and not (_within(masks[first], masks[second]) or _within(masks[second], masks[first])):
-            fixed |= {first, second}
-    while additional := {name for name in masks.keys() - fixed if any(_overlap(masks[name], masks[second]) for second in fixed)}:
-        fixed |= additional
-    return fixed
+            fixed_names |= {first, second}
+    while additional := {
+        name for name in masks.keys() - fixed_names if any(_overlap(masks[name], masks[second]) for second in fixed_names)
+    }:
+        fixed_names |= additional
+    return fixed_names
 
 
 def _component(plan: Plan, name: str) -> Component:
@@ -164,19 +166,19 @@ class Replanner:
         """Set the cluster of all later problems."""
         self.problem = replace(self.problem, cluster=cluster)
 
-    def replan(self, before: Plan, cluster: Cluster, there: Collection[str], failure: LaunchFailed) -> tuple[Plan, Moves]:
+    def replan(self, before: Plan, cluster: Cluster, reachable: Collection[str], failure: LaunchFailed) -> tuple[Plan, Moves]:
         """Return (plan with the fewest moves, moves) on the named nodes of a cluster."""
         problem = replace(self.problem, cluster=cluster)
         try:
-            plan, moved = replan(problem, before, there, self._search, failure)
+            plan, plan_moves = replan(problem, before, reachable, self._search, failure)
         except LaunchFailed:
             if not self._guessed:
                 raise
-            plan, moved = replan(without_guesses(problem, before), before, there, self._search, failure)
-        return replace(plan, cluster=_as_known(plan.cluster, self.problem.cluster)), moved
+            plan, plan_moves = replan(without_guesses(problem, before), before, reachable, self._search, failure)
+        return replace(plan, cluster=_as_known(plan.cluster, self.problem.cluster)), plan_moves
 
 
-def replan(problem: Problem, before: Plan, there: Collection[str], search: Search, failure: LaunchFailed) -> tuple[Plan, Moves]:
+def replan(problem: Problem, before: Plan, reachable: Collection[str], search: Search, failure: LaunchFailed) -> tuple[Plan, Moves]:
     """Return the plan with the fewest moves on the named nodes, and the moves.
 
     Raises LaunchFailed (PW714, with `failure` and the solver's findings) if there is none.
@@ -185,16 +187,16 @@ def replan(problem: Problem, before: Plan, there: Collection[str], search: Searc
     from ...solver.pricing.changes import stay_near_plan
     from ...solver.replanning import moves
 
-    lost_names = [node.name for node in problem.cluster.nodes if node.name not in there]
-    if not there:
+    lost_names = [node.name for node in problem.cluster.nodes if node.name not in reachable]
+    if not reachable:
         raise final_failure(failure, "no node of its cluster is left", NO_ROOM_HELP)
     try:
         question = stay_near_plan(problem, before, lost_names)
     except UnusableInput as problem_of_input:
-        raise final_failure(failure, _explain_no_fit(problem.cluster, there), NO_ROOM_HELP, problem_of_input.findings) from None
+        raise final_failure(failure, _explain_no_fit(problem.cluster, reachable), NO_ROOM_HELP, problem_of_input.findings) from None
     answer = search(question)
     if answer.plan is None:
-        words = _explain_no_fit(problem.cluster, there) if answer.verdict == IMPOSSIBLE else "no placement was found in time"
+        words = _explain_no_fit(problem.cluster, reachable) if answer.verdict == IMPOSSIBLE else "no placement was found in time"
         raise final_failure(failure, words, NO_ROOM_HELP, answer.findings)
     return answer.plan, moves(decide(question, answer), before, answer.plan)
 
@@ -205,9 +207,9 @@ def _explain_no_fit(cluster: Cluster, reachable: Collection[str]) -> str:
     return f"its components fit no longer on the {f'{count} nodes that are' if count > 1 else 'node that is'} left of {len(cluster.nodes)}{shared_text}"
 
 
-def _as_known(cluster: Cluster, known: Cluster) -> Cluster:
+def _as_known(cluster: Cluster, original: Cluster) -> Cluster:
     """Restore the file's own taken accelerators: current use by others is no part of a plan."""
-    taken = {node.name: node.taken for node in known.nodes}
-    if all(node.taken == taken[node.name] for node in cluster.nodes):
+    masks = {node.name: node.taken for node in original.nodes}
+    if all(node.taken == masks[node.name] for node in cluster.nodes):
         return cluster
-    return replace(cluster, nodes=tuple(replace(node, taken=taken[node.name]) for node in cluster.nodes))
+    return replace(cluster, nodes=tuple(replace(node, taken=masks[node.name]) for node in cluster.nodes))

@@ -30,8 +30,8 @@ def is_lost_again(failure: LaunchFailed) -> bool:
 
 def with_lost(failure: LaunchFailed, names: Sequence[str]) -> LaunchFailed:
     """Add the lost nodes that a failure does not name: several may be lost one after the other."""
-    unnamed = [name for name in names if not any(f"`{name}`" in finding.message for finding in failure.findings)]
-    more = [error("PW713", name, f"node `{name}` is lost", help="start the node again", amount=1) for name in unnamed]
+    others_lost = [name for name in names if not any(f"`{name}`" in finding.message for finding in failure.findings)]
+    more = [error("PW713", name, f"node `{name}` is lost", help="start the node again", amount=1) for name in others_lost]
     return LaunchFailed(*failure.findings, *more, traceback=failure.traceback)
 
 
@@ -43,8 +43,8 @@ STEADY = 60.0
 class Restarts:
     """Restarts of a launch: `allowed` in total, `used` so far."""
 
-    def __init__(self, allowed: int) -> None:
-        self.allowed = allowed
+    def __init__(self, limit: int) -> None:
+        self.allowed = limit
         self.used = self._in_a_row = 0
         self._started = 0.0
 

@@ -40,10 +40,10 @@ class StreamedText:
         pending, self._held = self._held, ""
         return last if self.stopped else last + pending
 
-    def _advance(self, decoded: str) -> str:
+    def _advance(self, text: str) -> str:
         earlier = self._tokenizer.decode(self._tokens[self._shown : self._read])
         self._shown, self._read = self._read, len(self._tokens)
-        return decoded[len(earlier) :]
+        return text[len(earlier) :]
 
     def _final(self, new: str) -> str:
         text = self._held + new
@@ -81,51 +81,53 @@ class WantedChoices:
     stop: tuple[str, ...]
 
 
-async def pieces(engine: Engine, wanted: WantedChoices) -> AsyncGenerator[TextPiece, None]:
+async def pieces(engine: Engine, choices: WantedChoices) -> AsyncGenerator[TextPiece, None]:
     """Yield the answer; the last piece has the reason of the end."""
-    text, count, reason = StreamedText(engine.tokenizer, wanted.stop), 0, ""
-    async with aclosing(engine.generate(wanted.prompt, wanted.sampling)) as tokens:
+    text, count, reason = StreamedText(engine.tokenizer, choices.stop), 0, ""
+    async with aclosing(engine.generate(choices.prompt, choices.sampling)) as tokens:
         async for token in tokens:
             if token == engine.tokenizer.end:
                 reason = STOP
                 break
             count += 1
-            if shown := text.add(token):
-                yield TextPiece(shown, None, count)
+            if new_text := text.add(token):
+                yield TextPiece(new_text, None, count)
             if text.stopped:
                 reason = STOP
                 break
     rest = text.finish()
-    reason = reason or (STOP if text.stopped or count < wanted.sampling.max_tokens else LENGTH)
+    reason = reason or (STOP if text.stopped or count < choices.sampling.max_tokens else LENGTH)
     yield TextPiece(rest, reason, count)
 
 
-async def merge(engine: Engine, wanted: Sequence[WantedChoices], lost: asyncio.Event) -> AsyncGenerator[tuple[int, TextPiece], None]:
+async def merge(
+    engine: Engine, choices: Sequence[WantedChoices], failure_event: asyncio.Event
+) -> AsyncGenerator[tuple[int, TextPiece], None]:
     """Yield (index, piece) of several answers on arrival; the first failure ends all.
 
-    `lost`: the replica has failed, which the engine itself need not notice.
+    `failure_event`: the replica has failed, which the engine itself need not notice.
     """
     queue: asyncio.Queue[tuple[int, TextPiece | None]] = asyncio.Queue()
 
     async def pump(index: int) -> None:
-        async with aclosing(pieces(engine, wanted[index])) as answer:
+        async with aclosing(pieces(engine, choices[index])) as answer:
             async for piece in answer:
                 await queue.put((index, piece))
 
     async def fail() -> None:
-        await lost.wait()
+        await failure_event.wait()
         raise GenerationFailed("the replica has failed")
 
-    unfinished = len(wanted)
-    tasks = [asyncio.create_task(work) for work in (*(pump(index) for index in range(unfinished)), fail())]
+    remaining = len(choices)
+    tasks = [asyncio.create_task(work) for work in (*(pump(index) for index in range(remaining)), fail())]
     for index, task in enumerate(tasks):
         task.add_done_callback(lambda done, index=index: queue.put_nowait((index, None)))  # type: ignore[misc]
     try:
-        while unfinished:
+        while remaining:
             index, piece = await queue.get()
             if piece is None:
                 _raise_failure(tasks[index].exception())
-                unfinished -= 1
+                remaining -= 1
             else:
                 yield index, piece
     finally:

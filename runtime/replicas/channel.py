@@ -210,8 +210,10 @@ class Channel:
         if not calls:
             return []
         try:
-            done, waiting = await asyncio.wait(calls, timeout=self._limit if limit is None else limit, return_when=asyncio.FIRST_EXCEPTION)
-            for call in done:
+            answered_calls, waiting = await asyncio.wait(
+                calls, timeout=self._limit if limit is None else limit, return_when=asyncio.FIRST_EXCEPTION
+            )
+            for call in answered_calls:
                 call.result()
             if waiting:
                 late_ranks = [rank for future, peer in self._pending.values() if future in waiting for rank in peer.ranks]
@@ -232,7 +234,7 @@ class Channel:
 
     def _shares(self, ranks: Sequence[int] | None) -> list[tuple[Peer, list[int]]]:
         shares = ((peer, [rank for rank in peer.ranks if ranks is None or rank in ranks]) for peer in self._sockets)
-        return [(peer, selected) for peer, selected in shares if selected]
+        return [(peer, ranks_of_peer) for peer, ranks_of_peer in shares if ranks_of_peer]
 
     def _ask(self, peer: Peer, ranks: Sequence[int], method: str, args: Sequence[Any]) -> asyncio.Future[Any]:
         data = encode([method, list(args), list(ranks)])

@@ -51,9 +51,9 @@ class BoundedHead(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Parse; a part that only continues a head counts."""
-        expected = self._deadline
+        deadline = self._deadline
         super().data_received(data)
-        if expected is not None and self._deadline is expected:
+        if deadline is not None and self._deadline is deadline:
             self._size += len(data)
             if self._size > LARGEST_HEAD:
                 self.send_400_response(f"The head of a request has at most {LARGEST_HEAD} bytes.")

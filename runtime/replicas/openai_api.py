@@ -102,13 +102,13 @@ class Serving:
             choices = f"{with_noun(request.n, 'answer')} to {with_noun(len(prompts), 'prompt')}"
             message = f"`n`: {choices} are more than {self.limits.max_choices}"
             raise RequestRefused(400, message, INVALID, "n", "invalid_value")
-        wanted = []
+        requested = []
         for prompt in prompts:
             room = self._room(len(prompt), most, param)
             for index in range(request.n):
                 sampling = Sampling(room, request.temperature, request.top_p, request.seed + index)
-                wanted.append(WantedChoices(tuple(prompt), sampling, request.stops))
-        return wanted
+                requested.append(WantedChoices(tuple(prompt), sampling, request.stops))
+        return requested
 
     def _room(self, prompt: int, most: int | None, param: str) -> int:
         """Return the maximal number of tokens of the answer."""
@@ -155,14 +155,14 @@ class BodyLimit:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        declared = dict(scope["headers"]).get(b"content-length", b"")
-        size = int(declared) if declared.isdigit() else 0
+        length_header = dict(scope["headers"]).get(b"content-length", b"")
+        size = int(length_header) if length_header.isdigit() else 0
 
         async def limit() -> Message:
             nonlocal size
             self._check(size)
             message = await receive()
-            if not declared:
+            if not length_header:
                 size += len(message.get("body", b""))
                 self._check(size)
             return message
@@ -218,12 +218,12 @@ def _model(serving: Serving) -> Body:
 
 
 async def _answer(
-    serving: Serving, request: Request, body: requests.GenerationRequest, kind: BodyKind, wanted: Sequence[WantedChoices]
+    serving: Serving, request: Request, body: requests.GenerationRequest, kind: BodyKind, choices: Sequence[WantedChoices]
 ) -> Response:
-    prompts = [len(answer_request.prompt) for answer_request in wanted[:: body.n]]
+    prompts = [len(answer_request.prompt) for answer_request in choices[:: body.n]]
     answer = AnswerBody(kind, serving.name, prompts)
     if body.stream:
-        coming = merge(serving.engine, wanted, serving.lost)
+        coming = merge(serving.engine, choices, serving.lost)
 
         async def begin() -> Response:
             first = await anext(coming)  # a failure before the first chunk has its own status
@@ -233,7 +233,7 @@ async def _answer(
         return await _unless_disconnected(request, begin)
 
     async def whole() -> Response:
-        async with aclosing(merge(serving.engine, wanted, serving.lost)) as coming:
+        async with aclosing(merge(serving.engine, choices, serving.lost)) as coming:
             async for index, piece in coming:
                 answer.add(index, piece)
         return JSONResponse(answer.whole())

@@ -278,9 +278,9 @@ class Replica:
     async def close(self) -> None:
         """End the servers, the started workers, and the replica's own pool. Idempotent."""
         async with AsyncExitStack() as ends:  # every part is ended even if ending another fails
-            for owned in (self._own_pool, self._own_group):
-                if owned is not None:
-                    ends.push_async_callback(run_in_thread, owned.close)
+            for part in (self._own_pool, self._own_group):
+                if part is not None:
+                    ends.push_async_callback(run_in_thread, part.close)
             ends.push_async_callback(self.stop_servers)
         self.servers, self.workers, self.server_address, self.server_handle = [], [], "", None
 

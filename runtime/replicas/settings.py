@@ -63,11 +63,11 @@ def sampling(parameters: Mapping[str, Any], room: int) -> Sampling:
     remaining = dict(parameters)
     lengths = [remaining.pop(name) for name in LENGTHS if name in remaining]
     max_tokens = next((length for length in lengths if length is not None), room)
-    known = {name: remaining.pop(name) for name in ("temperature", "top_p", "seed") if name in remaining}
+    values = {name: remaining.pop(name) for name in ("temperature", "top_p", "seed") if name in remaining}
     for name, value in remaining.items():
         if not any(value == neutral and type(value) is type(neutral) for neutral in NEUTRAL.get(name, ())):
             raise ValueError(f"the sampling parameter `{name}` = {value!r} is not supported here")
-    return Sampling(int(max_tokens), **{name: value for name, value in known.items() if value is not None})
+    return Sampling(int(max_tokens), **{name: value for name, value in values.items() if value is not None})
 
 
 @dataclass(frozen=True, slots=True)

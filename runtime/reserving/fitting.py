@@ -25,37 +25,37 @@ def fit(nodes: Sequence[RayNode], needs: Sequence[Need], lead: str) -> list[int]
     for name in (lead, "CPU"):
         if sum(need.get(name, 0.0) for need in needs) > sum(node.free.get(name, 0.0) for node in nodes) + NOISE:
             return None
-    chosen = _place(nodes, needs, lead, order)
-    if chosen is None:
+    node_of_part = _place(nodes, needs, lead, order)
+    if node_of_part is None:
         return None
-    chosen = _sort_parts(nodes, needs, lead, chosen)
+    node_of_part = _sort_parts(nodes, needs, lead, node_of_part)
     for equal_parts in _group_alike(needs):
-        for part, node in zip(equal_parts, sorted(chosen[part] for part in equal_parts)):
-            chosen[part] = node
-    return [chosen[part] for part in range(len(needs))]
+        for part, node in zip(equal_parts, sorted(node_of_part[part] for part in equal_parts)):
+            node_of_part[part] = node
+    return [node_of_part[part] for part in range(len(needs))]
 
 
 def _place(nodes: Sequence[RayNode], needs: Sequence[Need], lead: str, order: Sequence[int]) -> dict[int, int] | None:
     """Search depth first, without recursion, for any number of parts."""
     remaining = [dict(node.free) for node in nodes]
-    chosen: dict[int, int] = {}
+    node_of_part: dict[int, int] = {}
     tries: list[list[int]] = []
     steps = MAX_STEPS
-    while len(chosen) < len(order):
-        if len(tries) == len(chosen):
-            tries.append(_candidates(nodes, remaining, needs[order[len(chosen)]], lead)[::-1])
+    while len(node_of_part) < len(order):
+        if len(tries) == len(node_of_part):
+            tries.append(_candidates(nodes, remaining, needs[order[len(node_of_part)]], lead)[::-1])
         if tries[-1] and steps:
             steps -= 1
-            part = order[len(chosen)]
-            chosen[part] = tries[-1].pop()
-            _move(remaining[chosen[part]], needs[part], -1)
+            part = order[len(node_of_part)]
+            node_of_part[part] = tries[-1].pop()
+            _move(remaining[node_of_part[part]], needs[part], -1)
             continue
         tries.pop()
         if not tries:
             return None
         previous = order[len(tries) - 1]
-        _move(remaining[chosen.pop(previous)], needs[previous], 1)
-    return chosen
+        _move(remaining[node_of_part.pop(previous)], needs[previous], 1)
+    return node_of_part
 
 
 def _candidates(nodes: Sequence[RayNode], remaining_on_nodes: Sequence[Mapping[str, float]], need: Need, lead: str) -> list[int]:
@@ -79,16 +79,16 @@ def _move(node: dict[str, float], need: Need, sign: int) -> None:
         node[name] = node.get(name, 0.0) + sign * amount
 
 
-def _sort_parts(nodes: Sequence[RayNode], needs: Sequence[Need], lead: str, chosen: Mapping[int, int]) -> dict[int, int]:
+def _sort_parts(nodes: Sequence[RayNode], needs: Sequence[Need], lead: str, node_of_part: Mapping[int, int]) -> dict[int, int]:
     """Give earlier parts earlier nodes among equals, so that ranks follow the nodes."""
     names = sorted({name for need in needs for name in need})
-    used: dict[object, dict[int, None]] = {}
-    for part in sorted(chosen):
-        node = nodes[chosen[part]]
+    nodes_by_signature: dict[object, dict[int, None]] = {}
+    for part in sorted(node_of_part):
+        node = nodes[node_of_part[part]]
         signature = node.total.get(lead, 0.0), tuple(node.free.get(name, 0.0) for name in names)
-        used.setdefault(signature, {})[chosen[part]] = None
-    replacement = {node: ordered for group in used.values() for node, ordered in zip(group, sorted(group))}
-    return {part: replacement[node] for part, node in chosen.items()}
+        nodes_by_signature.setdefault(signature, {})[node_of_part[part]] = None
+    replacement = {node: new_node for group in nodes_by_signature.values() for node, new_node in zip(group, sorted(group))}
+    return {part: replacement[node] for part, node in node_of_part.items()}
 
 
 def _group_alike(needs: Sequence[Need]) -> list[list[int]]:

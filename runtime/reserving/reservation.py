@@ -64,8 +64,8 @@ def node_demand(match: Match, cpus: float = 0, part: int = 0, share: bool = Fals
     vendor = vendor_of(match.node.accelerator_type)
     resources = {match.ray.presence: PRESENCE}
     if vendor is not None and match.held:
-        taken = match.node.taken.bit_count()
-        whole = plan_accelerators(match.node) - taken if taken else ray_accelerators(match.node, match.ray)
+        occupied = match.node.taken.bit_count()
+        whole = plan_accelerators(match.node) - occupied if occupied else ray_accelerators(match.node, match.ray)
         resources = {vendor.resource: float(part if part and share else whole)}
     if cpus:
         resources["CPU"] = cpus
@@ -94,13 +94,13 @@ def format_holders(amounts: Mapping[str, float]) -> str:
     return ", ".join(f"{amount:g} by `{name}`" for name, amount in amounts.items())
 
 
-def shortages(port: Port, wanted: Sequence[NodeDemand], limit: float) -> tuple[list[Finding], bool]:
+def shortages(port: Port, node_demands: Sequence[NodeDemand], limit: float) -> tuple[list[Finding], bool]:
     """Return (a PW702 per shortage of a node, True if waiting is pointless).
 
     The joint need of a node counts. Waiting is pointless if a node is gone or too small even when
     empty. `limit`: seconds waited.
     """
-    alive, joint = {node.node_id: node for node in port.nodes()}, _joint(wanted)
+    alive, joint = {node.node_id: node for node in port.nodes()}, _joint(node_demands)
     hopeless = any(
         node_id not in alive or any(alive[node_id].total.get(resource, 0.0) < need - NOISE for resource, need in needs.items())
         for node_id, (_, needs) in joint.items()
@@ -120,11 +120,11 @@ def shortages(port: Port, wanted: Sequence[NodeDemand], limit: float) -> tuple[l
     return findings, hopeless
 
 
-def unmet(port: Port, wanted: Sequence[NodeDemand], limit: float) -> list[Finding]:
+def unmet(port: Port, node_demands: Sequence[NodeDemand], limit: float) -> list[Finding]:
     """Return what stays short for `limit` s, at once if waiting is pointless."""
     short: list[Finding] = []
     for _ in attempts(port, limit):
-        short, hopeless = shortages(port, wanted, limit)
+        short, hopeless = shortages(port, node_demands, limit)
         if not short or hopeless:
             break
     return short
@@ -136,16 +136,16 @@ def _words(first: NodeDemand, node: RayNode, resource: str, need: float, limit: 
         return f"{first.where} needs {amount_of(resource, need)}, it has {total:g}", "ask for less of this node, or start it with more"
     holders = list_held(holdings, resource).get(node.node_id)
     holders_text = f" ({format_holders(holders)} held)" if holders else ""
-    shared = resource in RESOURCES and 0 < first.least <= have + NOISE
-    help = f"{first.help}; or hold only the {first.least} that the plan uses there: `--share-nodes`" if shared else first.help
-    waited = f", after waiting {limit:g} s" if limit else ""
-    return f"{first.where} needs {amount_of(resource, need)} free, {have:g} are{waited}{holders_text}", help
+    is_shareable = resource in RESOURCES and 0 < first.least <= have + NOISE
+    help = f"{first.help}; or hold only the {first.least} that the plan uses there: `--share-nodes`" if is_shareable else first.help
+    waiting = f", after waiting {limit:g} s" if limit else ""
+    return f"{first.where} needs {amount_of(resource, need)} free, {have:g} are{waiting}{holders_text}", help
 
 
-def _joint(wanted: Sequence[NodeDemand]) -> dict[str, tuple[NodeDemand, dict[str, float]]]:
+def _joint(node_demands: Sequence[NodeDemand]) -> dict[str, tuple[NodeDemand, dict[str, float]]]:
     """Return Ray node id -> (first demand there, sum of all there by resource)."""
     joint: dict[str, tuple[NodeDemand, dict[str, float]]] = {}
-    for want in wanted:
+    for want in node_demands:
         _, needs = joint.setdefault(want.bundle.node_id, (want, {}))
         for resource, amount in want.bundle.resources.items():
             needs[resource] = needs.get(resource, 0.0) + amount
@@ -228,7 +228,7 @@ PROBE_LIMIT = 60.0
 
 
 def accelerators_given(
-    port: Port, hold: Hold, wanted: Sequence[NodeDemand], resource: str, nodes: Mapping[str, RayNode]
+    port: Port, hold: Hold, node_demands: Sequence[NodeDemand], resource: str, nodes: Mapping[str, RayNode]
 ) -> list[tuple[str, ...]]:
     """Return the physical ids of every bundle's accelerators, ascending; `nodes`: by Ray's id.
 
@@ -238,9 +238,9 @@ def accelerators_given(
     ascending order, wherever Ray had put them: the bundles are reserved and released together.
     Raises LaunchFailed (PW704, PW705) if a part does not answer in time.
     """
-    counts = [round(want.bundle.resources.get(resource, 0.0)) if want.bundle.node_id in nodes else 0 for want in wanted]
+    counts = [round(want.bundle.resources.get(resource, 0.0)) if want.bundle.node_id in nodes else 0 for want in node_demands]
     bundles: dict[str, list[int]] = {}
-    for bundle, want in enumerate(wanted):
+    for bundle, want in enumerate(node_demands):
         if counts[bundle]:
             bundles.setdefault(want.bundle.node_id, []).append(bundle)
     ids_by_node: dict[str, list[str]] = {}
@@ -251,27 +251,27 @@ def accelerators_given(
             ids_by_node[node_id] = [str(number) for number in range(total)]
         else:
             queries |= {port.run(hold, bundle, {resource: counts[bundle]}, accelerator_ids, resource): bundle for bundle in bundle_numbers}
-    for bundle, ids in _probe(port, queries, wanted).items():
-        ids_by_node.setdefault(wanted[bundle].bundle.node_id, []).extend(ids)
-    dealt: dict[int, tuple[str, ...]] = {}
+    for bundle, ids in _probe(port, queries, node_demands).items():
+        ids_by_node.setdefault(node_demands[bundle].bundle.node_id, []).extend(ids)
+    ids_of_bundle: dict[int, tuple[str, ...]] = {}
     for node_id, bundle_numbers in bundles.items():
         ids = sorted(ids_by_node[node_id], key=_order)
         for bundle in bundle_numbers:
-            dealt[bundle], ids = tuple(ids[: counts[bundle]]), ids[counts[bundle] :]
-    return [dealt.get(bundle, ()) for bundle in range(len(wanted))]
+            ids_of_bundle[bundle], ids = tuple(ids[: counts[bundle]]), ids[counts[bundle] :]
+    return [ids_of_bundle.get(bundle, ()) for bundle in range(len(node_demands))]
 
 
-def _probe(port: Port, queries: dict[Ticket, int], wanted: Sequence[NodeDemand]) -> dict[int, list[str]]:
+def _probe(port: Port, queries: dict[Ticket, int], node_demands: Sequence[NodeDemand]) -> dict[int, list[str]]:
     """Return bundle -> ids that a process in it sees, by bundle."""
     answers: dict[int, list[str]] = {}
     for bundle, answer in gather(port, queries, PROBE_LIMIT):
         if isinstance(answer, AnswerFailed):
-            message = f"{wanted[bundle].where} could not report which of its accelerators it gave: {answer.reason}"
+            message = f"{node_demands[bundle].where} could not report which of its accelerators it gave: {answer.reason}"
             raise build_failure(
-                "PW704", wanted[bundle].subject, message, "look into Ray's logs on that node", wanted[bundle].rank
+                "PW704", node_demands[bundle].subject, message, "look into Ray's logs on that node", node_demands[bundle].rank
             ) from answer
         answers[bundle] = answer
-    if silent := [wanted[bundle] for bundle in queries.values()]:
+    if silent := [node_demands[bundle] for bundle in queries.values()]:
         locations = ", ".join(dict.fromkeys(want.where for want in silent))
         message = f"{locations} did not report within {PROBE_LIMIT:g} s which accelerators were given"
         help = "see whether processes start on that node at all"

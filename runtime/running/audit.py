@@ -56,9 +56,9 @@ def find_hiding_variable(accelerator_type: str, visible: Sequence[str], environm
     visible_count = len([id for id in beneath.split(",") if id])
     if accelerator_type == "AMD_GPU" and beneath and any(id.isdecimal() and int(id) >= visible_count for id in visible):
         return f"ROCR_VISIBLE_DEVICES is {beneath}, which leaves {visible_count} accelerators; HIP_VISIBLE_DEVICES is {','.join(visible)}"
-    chosen = _LEVEL_ZERO.search(environment.get("ONEAPI_DEVICE_SELECTOR", ""))
-    if accelerator_type == "INTEL_GPU" and chosen and not set(map(str, range(len(visible)))) <= set(chosen[1].split(",")):
-        return f"ONEAPI_DEVICE_SELECTOR is {chosen[0]}, which counts from 0 what ZE_AFFINITY_MASK leaves: {','.join(visible)}"
+    selector = _LEVEL_ZERO.search(environment.get("ONEAPI_DEVICE_SELECTOR", ""))
+    if accelerator_type == "INTEL_GPU" and selector and not set(map(str, range(len(visible)))) <= set(selector[1].split(",")):
+        return f"ONEAPI_DEVICE_SELECTOR is {selector[0]}, which counts from 0 what ZE_AFFINITY_MASK leaves: {','.join(visible)}"
     return ""
 
 
@@ -75,12 +75,12 @@ def find_sharing_against_plan(rows: Sequence[AuditRow]) -> Iterator[Finding]:
     for row in rows:
         for device in row.devices:
             users_by_plan.setdefault(device, {}).setdefault(row.planned, []).append(row)
-    shared: dict[tuple[AuditRow, ...], list[str]] = {}
+    devices_by_offenders: dict[tuple[AuditRow, ...], list[str]] = {}
     for device, by_plan in users_by_plan.items():
-        offending = [users for planned, users in by_plan.items() if any(map(planned.isdisjoint, by_plan))]
+        offending = [users for devices_of_plan, users in by_plan.items() if any(map(devices_of_plan.isdisjoint, by_plan))]
         if offending:
-            shared.setdefault(tuple(row for users in offending for row in users), []).append(device)
-    for offenders, devices in shared.items():
+            devices_by_offenders.setdefault(tuple(row for users in offending for row in users), []).append(device)
+    for offenders, devices in devices_by_offenders.items():
         yield _finding(devices, offenders)
 
 
@@ -108,8 +108,8 @@ def audit(plan: Plan, matches: Mapping[int, Match], reports: Mapping[str, Sequen
             match = matches[placement.node_rank]
             row = compare(component, placement, len(placements), match.ray.node_id, report)
             physical_ids = [accelerator.physical_id for accelerator in match.node.accelerators]
-            planned = frozenset((placement.node_rank, id) for id in placement.visible_accelerators)
-            rows.append(replace(row, devices=device_ids(row.visible, physical_ids, report), planned=planned))
+            devices_of_plan = frozenset((placement.node_rank, id) for id in placement.visible_accelerators)
+            rows.append(replace(row, devices=device_ids(row.visible, physical_ids, report), planned=devices_of_plan))
     return tuple(rows)
 
 
@@ -122,10 +122,10 @@ def check_reports(plan: Plan, matches: Mapping[int, Match], reports: Mapping[str
     return rows
 
 
-def device_ids(visible: Sequence[str], there: Sequence[str], report: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return unique identifiers of the visible accelerators; `there`: all ids of the node."""
+def device_ids(visible: Sequence[str], node_ids: Sequence[str], report: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return unique identifiers of the visible accelerators; `node_ids`: all ids of the node."""
     uuids: Mapping[str, str] = report.get("devices", {})
-    ids = (uuids or there) if ALL in visible else visible
+    ids = (uuids or node_ids) if ALL in visible else visible
     return tuple(uuids.get(id) or (id if "-" in id else f"{report['node']}/{id}") for id in ids)
 
 
@@ -137,7 +137,7 @@ def compare(component: str, placement: Placement, world_size: int, ray_node: str
         ("Ray node", ray_node, report["node"]),
         ("accelerators", ",".join(placement.visible_accelerators) or "none", ",".join(visible) or "none"),
     ]
-    expected = {
+    variables = {
         "RANK": placement.rank,
         "WORLD_SIZE": world_size,
         "CLUSTER_NODE_RANK": placement.node_rank,
@@ -145,7 +145,7 @@ def compare(component: str, placement: Placement, world_size: int, ray_node: str
         "NODE_LOCAL_RANK": placement.local_rank,
         "NODE_LOCAL_WORLD_SIZE": placement.local_world_size,
     }
-    pairs += [(name, str(value), environment.get(name, "unset")) for name, value in expected.items()]
+    pairs += [(name, str(value), environment.get(name, "unset")) for name, value in variables.items()]
     differences = tuple(f"{label} is {actual}, the plan says {planned}" for label, planned, actual in pairs if planned != actual)
     if reason := find_hiding_variable(placement.accelerator_type, visible, environment):
         differences = (*differences, reason)

@@ -38,8 +38,8 @@ def dry_run(
 
 def would_reserve(plan: Plan, options: StartOptions) -> list[WouldReserve]:
     """Return what a start would reserve, by node rank. Raises LaunchFailed: PW702 if it is short."""
-    _, _, wanted = demands(plan, inventory(options.port, options.seen.reports), options)
-    if short := unmet(options.port, wanted, options.wait):
+    _, _, node_demands = demands(plan, inventory(options.port, options.seen.reports), options)
+    if short := unmet(options.port, node_demands, options.wait):
         raise LaunchFailed(*short)
     free = {node.node_id: node.free for node in options.port.nodes()}
-    return [(want, [free.get(want.bundle.node_id, {}).get(name, 0.0) for name in want.bundle.resources]) for want in wanted]
+    return [(want, [free.get(want.bundle.node_id, {}).get(name, 0.0) for name in want.bundle.resources]) for want in node_demands]

@@ -80,16 +80,18 @@ class Monitor:
 
     def _lost_nodes(self) -> list[Finding]:
         """Return the nodes missing in the cluster, or not reached in two checks."""
-        used = set(self.nodes.values())
-        present = [node for node in self.port.nodes() if node.node_id in used]
-        missed = self.port.unreachable(present, REACH_LIMIT)
-        lost_ids, self._missed = missed & self._missed | used.difference(node.node_id for node in present), missed
+        node_ids = set(self.nodes.values())
+        present = [node for node in self.port.nodes() if node.node_id in node_ids]
+        silent = self.port.unreachable(present, REACH_LIMIT)
+        lost_ids, self._missed = silent & self._missed | node_ids.difference(node.node_id for node in present), silent
         return [self._lost_node(rank) for rank, node_id in self.nodes.items() if node_id in lost_ids]
 
     def _lost_node(self, rank: int) -> Finding:
-        there = [(group, member.placement) for group in self.groups for member in group.members if member.placement.node_rank == rank]
-        name = there[-1][1].node_id if there else ""
-        names = ranks_by_component((group.component, placement.rank) for group, placement in there)
+        members_there = [
+            (group, member.placement) for group in self.groups for member in group.members if member.placement.node_rank == rank
+        ]
+        name = members_there[-1][1].node_id if members_there else ""
+        names = ranks_by_component((group.component, placement.rank) for group, placement in members_there)
         ranks_text = ", ".join(f"`{component}` {ranks}" for component, ranks in names.items())
         message = f"node `{name}` is lost, and with it ranks {ranks_text}"
         return error("PW713", name, message, help="start the node again, or launch with restarts", witnesses=(rank,), amount=1)

@@ -58,8 +58,8 @@ def query_granted(reservation: Reservation, matches: Mapping[int, Match], parts:
     ids: dict[str, tuple[str, ...]] = {}
     for resource in sorted({vendor.resource for rank in parts if (vendor := vendor_of(matches[rank].node.accelerator_type))}):
         nodes = {matches[rank].ray.node_id: matches[rank].ray for rank in parts}
-        granted = accelerators_given(reservation.port, reservation.hold, reservation.wanted, resource, nodes)
-        ids |= {wanted.bundle.node_id: ids_there for wanted, ids_there in zip(reservation.wanted, granted) if ids_there}
+        ids_of_demands = accelerators_given(reservation.port, reservation.hold, reservation.wanted, resource, nodes)
+        ids |= {wanted.bundle.node_id: ids_there for wanted, ids_there in zip(reservation.wanted, ids_of_demands) if ids_there}
     faults: list[Finding] = []
     replacements: list[GrantedAccelerators] = []
     for rank, mask in parts.items():
@@ -78,10 +78,10 @@ def query_granted(reservation: Reservation, matches: Mapping[int, Match], parts:
             message = f"node {rank} (`{node.name}`) gave accelerators {', '.join(unfit)}, {reason}"
             faults.append(error("PW702", node.name, message, help=_HELP, witnesses=(rank,), amount=len(unfit)))
             continue
-        planned = tuple(index for index in range(mask.bit_length()) if mask >> index & 1)
-        real = tuple(sorted(indices[id] for id in ids_there))
-        if planned != real:
-            replacements.append(GrantedAccelerators(rank, node.name, planned, real))
+        plan_indices = tuple(index for index in range(mask.bit_length()) if mask >> index & 1)
+        real_indices = tuple(sorted(indices[id] for id in ids_there))
+        if plan_indices != real_indices:
+            replacements.append(GrantedAccelerators(rank, node.name, plan_indices, real_indices))
     if faults:
         raise LaunchFailed(*faults)
     return tuple(replacements)
@@ -129,19 +129,19 @@ class Running:
 
 
 def list_unchecked(
-    plan: Plan, matches: Mapping[int, Match], available: Sequence[RayNode], seen: Survey = NO_SURVEY
+    plan: Plan, matches: Mapping[int, Match], available: Sequence[RayNode], survey: Survey = NO_SURVEY
 ) -> tuple[Unchecked, ...]:
     """Return hardware unknown to Ray, nodes not surveyed, unverifiable taken accelerators."""
-    gaps, known = list[Unchecked](), hardware_there(available)
+    gaps, hardware = list[Unchecked](), hardware_there(available)
     for name in plan.components:
         for kind in sorted({run.kind for run in plan.assignment.of(name)} - {ACCELERATOR, NODE}):
-            if kind.lower() not in known:
+            if kind.lower() not in hardware:
                 gaps.append(Unchecked(kind, name, "Ray does not know whether its nodes have this hardware"))
     for match in matches.values():
-        if reason := seen.missing.get(match.ray.node_id):
+        if reason := survey.missing.get(match.ray.node_id):
             gaps.append(Unchecked("devices", match.node.name, f"the accelerators there are not inspected: {reason}"))
-        looked = not is_simulated(match.ray) and seen.reports.get(match.ray.node_id, {}).get("devices")
-        if match.held and match.node.taken and not looked:
+        is_inspected = not is_simulated(match.ray) and survey.reports.get(match.ray.node_id, {}).get("devices")
+        if match.held and match.node.taken and not is_inspected:
             gaps.append(Unchecked("taken", match.node.name, "Ray does not say which accelerators its other jobs have there"))
     return tuple(gaps)
 
@@ -174,17 +174,19 @@ def demands(plan: Plan, available: Sequence[RayNode], options: StartOptions) -> 
     matches = match_machines(plan, available, options.seen, options.share_nodes)
     check_interpreters(options.port, plan, matches)
     cpus, parts = plan.cpus_on_nodes, parts_of(plan, matches)
-    wanted = [node_demand(match, cpus.get(rank, 0), parts.get(rank, 0).bit_count(), options.share_nodes) for rank, match in matches.items()]
-    return matches, parts, wanted
+    node_demands = [
+        node_demand(match, cpus.get(rank, 0), parts.get(rank, 0).bit_count(), options.share_nodes) for rank, match in matches.items()
+    ]
+    return matches, parts, node_demands
 
 
 def start(stack: ExitStack, plan: Plan, available: Sequence[RayNode], options: StartOptions) -> Running:
     """Compare, reserve, start and audit; the stack undoes everything. `available`: ordered nodes."""
     port = options.port
     options.progress(Step("reserving"))
-    matches, parts, wanted = demands(plan, available, options)
+    matches, parts, node_demands = demands(plan, available, options)
     job = "-".join(filter(None, ("placewright", options.name, uuid.uuid4().hex[:8])))
-    reservation = Reservation(port, job, wanted)
+    reservation = Reservation(port, job, node_demands)
     stack.callback(reservation.release)
     reservation.acquire(options.wait)
     replacements = query_granted(reservation, matches, parts) if options.share_nodes and parts else ()
@@ -205,6 +207,6 @@ def start(stack: ExitStack, plan: Plan, available: Sequence[RayNode], options: S
     for group in groups:
         group.alarm = monitor.check
 
-    audited = partial(check_reports, plan, matches)
-    rows = audited(gang.start(options.timeout, options.progress, audited))  # constructors may change the visible accelerators
+    audit = partial(check_reports, plan, matches)
+    rows = audit(gang.start(options.timeout, options.progress, audit))  # constructors may change the visible accelerators
     return Running(job, plan, gang.groups, rows, monitor, list_unchecked(plan, matches, available, options.seen), replacements)

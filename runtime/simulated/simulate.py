@@ -57,20 +57,20 @@ class SimulatedCluster:
         in time.
         """
         need_ray()
-        wanted = [self._request(node, processes.get(node.rank, 0)) for node in nodes]
-        if len(wanted) > MOST_NODES:
-            raise _not_started(f"{len(wanted)} nodes are more than the {MOST_NODES} that one machine simulates")
+        requests = [self._request(node, processes.get(node.rank, 0)) for node in nodes]
+        if len(requests) > MOST_NODES:
+            raise _not_started(f"{len(requests)} nodes are more than the {MOST_NODES} that one machine simulates")
         with defer_signals():
             self._directory = tempfile.mkdtemp(prefix="pw-", dir=None if len(tempfile.gettempdir()) < LONGEST_PATH else "/tmp")
-            own = knows_tokens() and not need_ray().is_initialized() and not _RUNNING  # this process has one token at a time
-            self._access.enter_context(on_loopback(_new_token(self._directory) if own else ""))
+            makes_token = knows_tokens() and not need_ray().is_initialized() and not _RUNNING  # this process has one token at a time
+            self._access.enter_context(on_loopback(_new_token(self._directory) if makes_token else ""))
             _RUNNING.add(self)
             with open(os.path.join(self._directory, "holder.log"), "w") as log:
                 self._holder = subprocess.Popen(
                     [sys.executable, str(_PROGRAM)], text=True, start_new_session=True, env=_environment(self._directory),
                     stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
                 )  # fmt: skip
-        return str(self._ask({"nodes": wanted}, START_LIMIT + PER_NODE * len(wanted))["address"])
+        return str(self._ask({"nodes": requests}, START_LIMIT + PER_NODE * len(requests))["address"])
 
     def remove_node(self, rank: int) -> None:
         """Kill a node like a power failure. First or unknown node: ValueError."""

@@ -114,9 +114,9 @@ class SimulatedNodes:
         What a living worker detaches has the worker as its parent (see `adopt_orphans` in host.py).
         """
         nodes = self._cluster.list_all_nodes()
-        own = {started.process.pid for node in nodes for part in node.all_processes.values() for started in part}
+        own_pids = {process_info.process.pid for node in nodes for part in node.all_processes.values() for process_info in part}
         for process in _psutil().Process().children():
-            if process.pid not in own:
+            if process.pid not in own_pids:
                 _kill(process)
 
     def _add(self, node: dict[str, Any], wait: bool = False) -> None:
@@ -133,7 +133,7 @@ class SimulatedNodes:
         number = next(self._numbers)
         sockets = {name: os.path.join(self._directory, "ray", f"{name}-{number}") for name in ("raylet", "plasma")}
         try:
-            started = self._cluster.add_node(
+            node_started = self._cluster.add_node(
                 wait=wait, node_ip_address=node["address"], num_cpus=node["cpus"], num_gpus=node["gpus"], resources=node["resources"], labels=node["labels"],
                 object_store_memory=OBJECT_STORE, include_log_monitor=False,
                 raylet_socket_name=sockets["raylet"], plasma_store_socket_name=sockets["plasma"], **more,
@@ -141,8 +141,8 @@ class SimulatedNodes:
         except BaseException:
             _kill_started_with(sockets["raylet"])
             raise
-        self._nodes[node["rank"]] = started
-        return started
+        self._nodes[node["rank"]] = node_started
+        return node_started
 
 
 def be_patient(limit: float) -> None:

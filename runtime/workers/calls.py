@@ -199,12 +199,12 @@ class Results:
         if self.failure is not None:
             raise self.failure
         seconds_left = self._compute_left()
-        limit, shown = (seconds_left, self._timeout) if timeout is None or seconds_left < timeout else (timeout, timeout)
-        within = "" if shown is None else f" within {shown:g} s"
-        waited = as_done(
+        limit, limit_shown = (seconds_left, self._timeout) if timeout is None or seconds_left < timeout else (timeout, timeout)
+        within = "" if limit_shown is None else f" within {limit_shown:g} s"
+        arrivals = as_done(
             self._pending, None if math.isinf(limit) else max(0.0, limit), f"have not answered {self._call}{within}", CALL_HELP
         )
-        for _, rank, ticket in waited:
+        for _, rank, ticket in arrivals:
             self._take(ticket, rank)
             yield rank
 
@@ -310,25 +310,25 @@ class Calls(ABC):
         worker = self.whole.worker
         if isinstance(worker, str) or callable(getattr(worker, method, None)):
             return
-        known = self._methods()
-        close = nearest(method, known)
-        hint = f"did you mean `{close}`?" if close else f"it has {quote_names(known)}"
+        methods = self._methods()
+        close = nearest(method, methods)
+        hint = f"did you mean `{close}`?" if close else f"it has {quote_names(methods)}"
         raise AttributeError(f"the workers of `{self.whole.component}` have no method `{method}`: `{worker.__name__}`, {hint}")
 
     def _choose(self, which: Sequence[RankSelector]) -> list[int]:
-        chosen: list[int] = []
+        selection: list[int] = []
         for selector in which:
             if callable(selector):
-                chosen += [rank for rank in self.ranks if selector(self.whole.members[rank].placement)]
+                selection += [rank for rank in self.ranks if selector(self.whole.members[rank].placement)]
             elif isinstance(selector, slice):
-                chosen += self.ranks[selector]
+                selection += self.ranks[selector]
             else:
-                chosen += [selector] if isinstance(selector, int) else selector
-        missing = [rank for rank in chosen if rank not in self.ranks]
-        if missing or not chosen:
+                selection += [selector] if isinstance(selector, int) else selector
+        missing = [rank for rank in selection if rank not in self.ranks]
+        if missing or not selection:
             subject = f"rank {missing[0]} is not among" if missing else "no worker was chosen of"
             raise IndexError(f"{subject} the {with_noun(len(self.ranks), 'worker')} of `{self.whole.component}`")
-        return list(dict.fromkeys(chosen))
+        return list(dict.fromkeys(selection))
 
 
 class Selection(Calls):

@@ -195,10 +195,10 @@ class Gang:
         self._bundles = dict(bundles)
         self.groups = {group.component: group for group in groups}
 
-    def start(self, timeout: float, progress: OnStep = silent, settled: Callable[[Reports], object] | None = None) -> Reports:
+    def start(self, timeout: float, progress: OnStep = silent, on_settled: Callable[[Reports], object] | None = None) -> Reports:
         """Start every worker and return the reports of the constructed workers.
 
-        All workers start at once. Each sets its environment and reports what it sees; `settled`
+        All workers start at once. Each sets its environment and reports what it sees; `on_settled`
         gets all these reports, and an exception of it ends the start before any code of the user's
         class has run. Then all construct their objects, as soon as rank 0 of their component has
         found the rendezvous port. The first failure of any worker ends the start and all workers.
@@ -211,8 +211,8 @@ class Gang:
                 group.create(self._reservation.hold, self._bundles)
                 pending |= {ticket: (group, rank) for ticket, rank in group.settle().items()}
             reports = self._reports(pending, deadline, timeout, progress, "starting")
-            if settled is not None:
-                settled(reports)
+            if on_settled is not None:
+                on_settled(reports)
             pending = {ticket: (group, rank) for group in self.groups.values() for ticket, rank in group.construct().items()}
             return self._reports(pending, deadline, timeout, progress, "constructing")
         except BaseException:

@@ -42,9 +42,9 @@ def find_untrusted(plan: Plan, trusted: Collection[str]) -> Iterator[Finding]:
 
 def check_trusted(plan: Plan, trusted: Collection[str]) -> None:
     """Raise LaunchFailed (PW711) for the findings of `untrusted`."""
-    distrusted = tuple(find_untrusted(plan, trusted))
-    if distrusted:
-        raise LaunchFailed(*distrusted)
+    findings = tuple(find_untrusted(plan, trusted))
+    if findings:
+        raise LaunchFailed(*findings)
 
 
 def is_harmless(name: str, value: str) -> bool:
@@ -95,19 +95,19 @@ def _try(worker: str, methods: Collection[str]) -> None:
         raise build_failure("PW707", "", f"`{worker}` is not the name of a class", help, worker)
     module, _, name = worker.partition(":")
     try:
-        completed = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-c", _TRY, module, name, *methods], capture_output=True, text=True, errors="replace", timeout=IMPORT_LIMIT
         )
     except subprocess.TimeoutExpired:
         message = f"importing `{module}` took longer than {IMPORT_LIMIT:g} s"
         raise build_failure("PW707", "", message, "look for work done at import", worker) from None
-    if completed.returncode == _NO_METHOD:
+    if result.returncode == _NO_METHOD:
         raise _without(worker, methods)
-    if completed.returncode == _NO_CLASS:
+    if result.returncode == _NO_CLASS:
         raise build_failure("PW707", "", f"`{name}` of `{module}` is not a class", "name a class, as `module:Class`", worker)
-    if completed.returncode:
-        error_lines = [line for line in completed.stderr.strip().splitlines() if line.strip(" ^~") and "<frozen importlib" not in line]
-        reason = headline(error_lines, f"importing `{module}` ends the process with {completed.returncode}")
+    if result.returncode:
+        error_lines = [line for line in result.stderr.strip().splitlines() if line.strip(" ^~") and "<frozen importlib" not in line]
+        reason = headline(error_lines, f"importing `{module}` ends the process with {result.returncode}")
         help = f"start from the directory that holds `{module}`, or install it"
         message = f"the worker class `{worker}` cannot be imported: {reason}"
         raise build_failure("PW707", "", message, help, worker, traceback="\n".join(error_lines))

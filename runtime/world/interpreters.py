@@ -57,15 +57,16 @@ def check_interpreters(port: Port, plan: Plan, matches: Mapping[int, Match]) -> 
     clashes = list(conflicts(plan))
     if clashes:
         raise LaunchFailed(*clashes)
-    wanted = _list_trials(plan)
-    if not wanted:
+    trials_of_nodes = _list_trials(plan)
+    if not trials_of_nodes:
         return
     arguments = {
-        matches[rank].ray.node_id: ([(path, dict(variables)) for path, variables in trials], TRIAL_LIMIT) for rank, trials in wanted.items()
+        matches[rank].ray.node_id: ([(path, dict(variables)) for path, variables in trials], TRIAL_LIMIT)
+        for rank, trials in trials_of_nodes.items()
     }
     answers, missing = run_on_nodes(port, run_trials, arguments, ANSWER_LIMIT)
     faults = []
-    for rank, trials in wanted.items():
+    for rank, trials in trials_of_nodes.items():
         node_id = matches[rank].ray.node_id
         reasons = [f"it could not be tried there: {missing[node_id]}"] * len(trials) if node_id in missing else answers[node_id]
         faults += [_unusable(matches[rank], path, reason) for (path, _), reason in zip(trials, reasons) if reason]
@@ -90,15 +91,15 @@ def conflicts(plan: Plan) -> Iterator[Finding]:
 
 def _list_trials(plan: Plan) -> dict[int, list[Trial]]:
     """Return node rank -> trials there, without duplicates."""
-    wanted: dict[int, dict[Trial, None]] = {}
+    trials_of_nodes: dict[int, dict[Trial, None]] = {}
     if any(config.python_interpreter_path for group in plan.cluster.declared for config in group.env_configs):
         for component in plan.components:
             for placement in plan.placements(component):
                 path = interpreter(plan.cluster, placement)
                 if path is not None:
                     trial = path, tuple(find_env_vars(plan.cluster, placement).items())
-                    wanted.setdefault(placement.node_rank, {})[trial] = None
-    return {rank: list(trials) for rank, trials in sorted(wanted.items())}
+                    trials_of_nodes.setdefault(placement.node_rank, {})[trial] = None
+    return {rank: list(trials) for rank, trials in sorted(trials_of_nodes.items())}
 
 
 def _find_names(cluster: Cluster, label: str, rank: int) -> Sequence[str]:

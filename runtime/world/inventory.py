@@ -30,8 +30,8 @@ def order_nodes(nodes: Sequence[RayNode], reports: Mapping[str, Report] | None =
     Raises LaunchFailed (PW721) if rank variables contradict each other.
     """
     reports = reports or {}
-    labelled = any(node.rank is not None for node in nodes)
-    ranks = {} if labelled else env_ranks(nodes, reports)
+    has_labels = any(node.rank is not None for node in nodes)
+    ranks = {} if has_labels else env_ranks(nodes, reports)
 
     def key(node: RayNode) -> tuple[Any, ...]:
         rank = ranks.get(node.node_id) if node.rank is None else node.rank

@@ -54,23 +54,23 @@ class Machine:
 
 def cluster_of(machines: Sequence[Machine]) -> tuple[Cluster, tuple[Finding, ...]]:
     """Build the cluster of these machines, in order, with a warning (PW721) per lost fact."""
-    named = unique_names([machine.name or f"node-{rank}" for rank, machine in enumerate(machines)])
-    nodes = [node_of(replace(machine, name=name), rank) for rank, (machine, name) in enumerate(zip(machines, named))]
-    notes = [note for machine, name in zip(machines, named) for note in lost_facts(replace(machine, name=name))]
+    names = unique_names([machine.name or f"node-{rank}" for rank, machine in enumerate(machines)])
+    nodes = [node_of(replace(machine, name=name), rank) for rank, (machine, name) in enumerate(zip(machines, names))]
+    notes = [note for machine, name in zip(machines, names) for note in lost_facts(replace(machine, name=name))]
     return Cluster(Nodes(map(Alike, nodes))), tuple(notes)
 
 
 def node_of(machine: Machine, rank: int) -> Node:
     """Convert a machine to a node; several models count as generic, with the least memory."""
     ids = _ids(machine) or tuple(map(str, range(len(machine.devices))))
-    taken = sum(1 << index for index, device in enumerate(machine.devices) if device.taken)
+    occupied = sum(1 << index for index, device in enumerate(machine.devices) if device.taken)
     topology = {level: _name(machine.topology[level]) for level in LEVELS if machine.topology.get(level)}
     if "nvlink_domain" not in topology and len(machine.linked) == 1 and len(machine.devices) > 1:
         topology["nvlink_domain"] = machine.name
     plain = ids == tuple(map(str, range(len(ids))))
     devices = accelerators(len(ids), _model(machine), _memory(machine), () if plain else ids, _numa_domains(machine) or 1)
     hardware = tuple(Hardware(_name(kind)) for kind in machine.hardware)
-    return Node(rank, machine.name, devices, hardware, machine.cpus or None, machine.memory, dict(machine.labels), topology, taken)
+    return Node(rank, machine.name, devices, hardware, machine.cpus or None, machine.memory, dict(machine.labels), topology, occupied)
 
 
 def lost_facts(machine: Machine) -> Iterator[Finding]:
@@ -133,14 +133,14 @@ def unique_names(texts: Sequence[str]) -> list[str]:
     names = [_name(text) for text in texts]
     counts = Counter(names)
     numbers: Counter[str] = Counter()
-    used = {name for name, count in counts.items() if count == 1}
+    names_used = {name for name, count in counts.items() if count == 1}
     unique = []
     for plain in names:
         name = plain
-        while counts[plain] > 1 and (name == plain or name in used):
+        while counts[plain] > 1 and (name == plain or name in names_used):
             numbers[plain] += 1
             name = f"{plain[: _LONGEST_NAME - 8]}-{numbers[plain]}"
-        used.add(name)
+        names_used.add(name)
         unique.append(name)
     return unique
 

@@ -63,8 +63,8 @@ def is_shareable_part(plan: Plan, match: Match, mask: int) -> bool:
 
 def is_interchangeable(plan: Plan, node: Node, ray: RayNode) -> bool:
     """Return True if any accelerators of this node are interchangeable; see `is_shareable_part`."""
-    numbered = all(accelerator.physical_id == str(accelerator.index) for accelerator in node.accelerators)
-    return plan_accelerators(node) == ray_accelerators(node, ray) and plan.isolate_accelerator and numbered
+    has_plain_ids = all(accelerator.physical_id == str(accelerator.index) for accelerator in node.accelerators)
+    return plan_accelerators(node) == ray_accelerators(node, ray) and plan.isolate_accelerator and has_plain_ids
 
 
 def pair_up(plan: Plan, available: Sequence[RayNode]) -> tuple[dict[int, Match], list[Finding]]:
@@ -76,11 +76,11 @@ def pair_up(plan: Plan, available: Sequence[RayNode]) -> tuple[dict[int, Match],
     plan, in rank order, takes the first remaining Ray node with exactly its number of accelerators,
     or more.
     """
-    used, masks = used_nodes(plan), held_masks(plan)
+    node_ranks, masks = used_nodes(plan), held_masks(plan)
     pairs = pair_nodes(plan.cluster.nodes, available)
     matches: dict[int, Match] = {}
     short: list[Finding] = []
-    for rank in used:
+    for rank in node_ranks:
         node, ray = plan.cluster.nodes[rank], pairs.get(rank)
         if ray is None:
             short.append(_missing(node, available))
@@ -104,12 +104,12 @@ def ray_accelerators(node: Node, ray: RayNode) -> int:
 
 def pair_nodes(nodes: Sequence[Node], available: Sequence[RayNode]) -> dict[int, RayNode]:
     """Return node rank -> its Ray node, regardless of the accelerator count; see `pair_up`."""
-    labelled = {ray.rank: ray for ray in reversed(available) if ray.rank is not None}
+    by_label = {ray.rank: ray for ray in reversed(available) if ray.rank is not None}
     by_name = dict(zip(unique_names([name_of(ray) for ray in available]), available))
-    named = all(node.name in by_name for node in nodes)
-    if labelled and not (named and any(node.rank not in labelled for node in nodes)):
-        return labelled
-    if named:
+    have_names = all(node.name in by_name for node in nodes)
+    if by_label and not (have_names and any(node.rank not in by_label for node in nodes)):
+        return by_label
+    if have_names:
         return {node.rank: by_name[node.name] for node in nodes}
     remaining = list(available)
     pairs: dict[int, RayNode] = {}
@@ -124,9 +124,9 @@ def pair_nodes(nodes: Sequence[Node], available: Sequence[RayNode]) -> dict[int,
 
 
 def _missing(node: Node, available: Sequence[RayNode]) -> Finding:
-    labelled = any(ray.rank is not None for ray in available)
+    has_labels = any(ray.rank is not None for ray in available)
     count = f"the Ray cluster has {with_noun(len(available), 'node')}"
-    reason = f"no Ray node has the label {RANK_LABEL}={node.rank}" if labelled else count
+    reason = f"no Ray node has the label {RANK_LABEL}={node.rank}" if has_labels else count
     message = f"node {node.rank} (`{node.name}`) is missing: {reason}"
     help = "start the missing node, or solve for the cluster that is there"
     return error("PW702", node.name, message, help=help, witnesses=(node.rank,), amount=1)

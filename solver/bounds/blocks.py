@@ -63,27 +63,27 @@ class RackBlock:
     boxes: tuple[tuple[int, int], ...]
 
 
-def blocks(linear: LinearModel, apart: Sequence[Sequence[int]]) -> list[RackBlock]:
+def blocks(linear: LinearModel, indicator_sets: Sequence[Sequence[int]]) -> list[RackBlock]:
     """Return the blocks of at most `MOST` variables, ordered by first variable.
 
     Parameters
     ----------
-    apart : sets of variables that must be in different blocks: the indicators of one count, one
+    indicator_sets : sets of variables that must be in different blocks: the indicators of one count, one
         for each domain.
     """
-    joined = _Joined(len(linear.boxes), apart)
-    indicators = {variable for group in apart for variable in group}
+    partition = _Joined(len(linear.boxes), indicator_sets)
+    indicators = {variable for group in indicator_sets for variable in group}
     order = sorted(
         range(len(linear.rows)), key=lambda row: (indicators.isdisjoint(linear.rows[row].variables), len(linear.rows[row].variables))
     )
     for number in order:  # first the rows with an indicator: they decide domains
-        joined.join(linear.rows[number].variables)
+        partition.join(linear.rows[number].variables)
     members: dict[int, list[int]] = {}
     for variable in range(len(linear.boxes)):
-        members.setdefault(joined.first(variable), []).append(variable)
+        members.setdefault(partition.first(variable), []).append(variable)
     inner_rows: dict[int, list[LinearRow]] = {}
     for row in linear.rows:
-        firsts = [joined.first(variable) for variable in row.variables]
+        firsts = [partition.first(variable) for variable in row.variables]
         for first, count in Counter(firsts).items():
             if count < len(firsts) - 1:
                 continue
@@ -100,10 +100,10 @@ def blocks(linear: LinearModel, apart: Sequence[Sequence[int]]) -> list[RackBloc
 class _Joined:
     """Disjoint sets of variables joined by rows; no set contains two variables that are apart."""
 
-    def __init__(self, count: int, apart: Sequence[Sequence[int]]) -> None:
+    def __init__(self, count: int, indicator_sets: Sequence[Sequence[int]]) -> None:
         self._parent = list(range(count))
         self._counts: dict[int, set[int]] = {}
-        for number, group in enumerate(apart):
+        for number, group in enumerate(indicator_sets):
             for variable in group:
                 self._counts.setdefault(variable, set()).add(number)
 
@@ -127,15 +127,15 @@ class _Joined:
             self._counts[firsts[0]] = set[int]().union(*counts)
 
 
-def _restrict_row(row: LinearRow, inside: Sequence[bool], boxes: Sequence[tuple[int, int]]) -> LinearRow | None:
+def _restrict_row(row: LinearRow, membership: Sequence[bool], boxes: Sequence[tuple[int, int]]) -> LinearRow | None:
     """Return the row restricted to the inside variables, relaxed by one outside variable.
 
     None if two or more variables are outside, or none is inside.
     """
-    if inside.count(False) > 1 or not any(inside):
+    if membership.count(False) > 1 or not any(membership):
         return None
     low, high, variables, coefficients = row.low, row.high, [], []
-    for variable, coefficient, is_inside in zip(row.variables, row.coefficients, inside):
+    for variable, coefficient, is_inside in zip(row.variables, row.coefficients, membership):
         if is_inside:
             variables.append(variable)
             coefficients.append(coefficient)
@@ -194,9 +194,9 @@ class Least:
         while stack and self.nodes < until:
             boxes, point = stack.pop()
             variable = self._fractional(point, costs)
-            rounded = point if variable is None else self._round_up(boxes, point)
-            if rounded is not None:
-                solution = tuple(round(value) for value in rounded.values)
+            candidate = point if variable is None else self._round_up(boxes, point)
+            if candidate is not None:
+                solution = tuple(round(value) for value in candidate.values)
                 if upper is None or sum(cost * solution[index] for index, cost in costs.items()) < upper:
                     return False, solution
             if variable is None:
@@ -208,13 +208,13 @@ class Least:
                 return False, None
         return not stack, None
 
-    def _put(self, stack: list[tuple[Boxes, Point]], parts: list[dict[int, Box]], upper: int | None) -> bool:
-        """Solve the parts and push the nonempty ones, the best on top.
+    def _put(self, stack: list[tuple[Boxes, Point]], branches: list[dict[int, Box]], upper: int | None) -> bool:
+        """Solve the branches and push the nonempty ones, the best on top.
 
-        False if a part is neither solved nor proved empty.
+        False if a branch is neither solved nor proved empty.
         """
-        solved = []
-        for boxes in parts:
+        children = []
+        for boxes in branches:
             point = self._relaxation.solve(boxes)
             self.nodes += 1
             if point is None:
@@ -222,8 +222,8 @@ class Least:
                     return False
                 continue
             if upper is None or proved_bound(self._relaxation.linear, boxes, point.duals) < upper:
-                solved.append((boxes, point))
-        stack += sorted(solved, key=lambda part: -part[1].value)
+                children.append((boxes, point))
+        stack += sorted(children, key=lambda child: -child[1].value)
         return True
 
     def _round_up(self, boxes: Boxes, point: Point) -> Point | None:
@@ -236,9 +236,9 @@ class Least:
             low, high = boxes.get(variable) or self._relaxation.linear.boxes[variable]
             if (low, high) == (0, 1):
                 up[variable] = (0, 0) if point.values[variable] < WHOLE else (1, 1)
-        rounded = self._relaxation.solve({**boxes, **up})
+        optimum = self._relaxation.solve({**boxes, **up})
         self.nodes += 1
-        return rounded if rounded is not None and all(abs(value - round(value)) < WHOLE for value in rounded.values) else None
+        return optimum if optimum is not None and all(abs(value - round(value)) < WHOLE for value in optimum.values) else None
 
     def _is_empty(self, boxes: Boxes) -> bool:
         if self._emptiness is None:
@@ -295,7 +295,7 @@ class Facets:
         if separating is None:
             return None
         integral = _simple(separating)
-        lower_bound = min(_cost(integral, known) for known in self._known)
+        lower_bound = min(_cost(integral, solution) for solution in self._known)
         violation = lower_bound - sum(coefficient * values[variable] for variable, coefficient in integral.items())
         if violation <= NEAR * max(map(abs, integral.values())) or not self._least.bound_below(integral, lower_bound, NODES)[0]:
             return None
@@ -327,9 +327,9 @@ class Facets:
                 return None
             separating = {variable: -coefficient / self._width[variable] for variable, coefficient in steep.items()}
             costs = {variable: round(SCALE * value) for variable, value in separating.items()}
-            known = min(_cost(costs, solution) for solution in self._known)
-            proved, solution = self._least.bound_below(costs, known - round(NEAR * SCALE), NODES)
-            if proved:
+            minimum = min(_cost(costs, solution) for solution in self._known)
+            is_proved, solution = self._least.bound_below(costs, minimum - round(NEAR * SCALE), NODES)
+            if is_proved:
                 return separating
             if solution is None or solution in self._known:
                 return None

@@ -46,7 +46,7 @@ def with_counts(linear: LinearModel, aggregates: Iterable[Aggregate], wider: Ite
     fixed, such as the zone of a component.
     """
     boxes, rows = list(linear.boxes), list(linear.rows)
-    wholes, parts, single = dict[int, int](), dict[int, int](), dict[int, int]()
+    wholes, partials, single = dict[int, int](), dict[int, int](), dict[int, int]()
     first = {
         indicator.index: aggregate.cost  # type: ignore[attr-defined]
         for aggregate in wider
@@ -71,9 +71,9 @@ def with_counts(linear: LinearModel, aggregates: Iterable[Aggregate], wider: Ite
                 total = len(boxes)
                 boxes.append((0, position))
                 rows.append(LinearRow(0, 0, (*(index for index, _ in counted_members[:position]), total), (*[1] * position, -1)))
-                (wholes if last else parts)[total] = cost[key]
-    apart = tuple(tuple(indicator for indicator, _ in counted_members) for counted_members in members.values())
-    return Counted(replace(linear, boxes=boxes, rows=rows), (first, wholes, parts, single), tuple(single), apart)
+                (wholes if last else partials)[total] = cost[key]
+    indicator_sets = tuple(tuple(indicator for indicator, _ in counted_members) for counted_members in members.values())
+    return Counted(replace(linear, boxes=boxes, rows=rows), (first, wholes, partials, single), tuple(single), indicator_sets)
 
 
 @dataclass(frozen=True)
@@ -108,9 +108,9 @@ class Tree:
 
     def __init__(
         self, relaxation: LinearRelaxation, levels: Sequence[Mapping[int, int]],
-        missed: Callable[[Point], Sequence[LinearRow]] = lambda point: (),
+        separate: Callable[[Point], Sequence[LinearRow]] = lambda point: (),
     ) -> None:  # fmt: skip
-        self._relaxation, self._levels, self._missed = relaxation, levels, missed
+        self._relaxation, self._levels, self._missed = relaxation, levels, separate
         self._heap: list[tuple[int, int, int, Subproblem]] = []
         self._settled: int | None = None
         self._emptiness: Emptiness | None = None
@@ -124,7 +124,7 @@ class Tree:
     @property
     def bound(self) -> int | None:
         """Lower bound over all parts that were not dropped; None if all were dropped."""
-        bounds = [part.bound for *_, part in self._heap[:1]]
+        bounds = [subproblem.bound for *_, subproblem in self._heap[:1]]
         return min(bounds + ([] if self._settled is None else [self._settled]), default=None)
 
     @property
@@ -134,7 +134,7 @@ class Tree:
 
     def best(self, count: int) -> list[Subproblem]:
         """Return open parts with the lowest bounds."""
-        return [part for *_, part in heapq.nsmallest(count, self._heap)]
+        return [subproblem for *_, subproblem in heapq.nsmallest(count, self._heap)]
 
     def branch(self, upper: int | None) -> Subproblem | None:
         """Divide the part with the lowest bound; return it undivided if all counts are integral.
@@ -142,17 +142,17 @@ class Tree:
         Parts that cost `upper` or more are dropped: they cannot improve the incumbent.
         """
         while self._heap:
-            *_, part = heapq.heappop(self._heap)
-            if upper is not None and part.bound >= upper:
+            *_, subproblem = heapq.heappop(self._heap)
+            if upper is not None and subproblem.bound >= upper:
                 continue
-            variable = self._most_fractional(part)
+            variable = self._most_fractional(subproblem)
             if variable is None:
-                self._settle(part.bound)
-                return part
-            low, high = part.boxes.get(variable) or self._relaxation.linear.boxes[variable]
-            middle = floor(part.values[self.branched[variable]])
+                self._settle(subproblem.bound)
+                return subproblem
+            low, high = subproblem.boxes.get(variable) or self._relaxation.linear.boxes[variable]
+            middle = floor(subproblem.values[self.branched[variable]])
             for box in ((low, middle), (middle + 1, high)):
-                self._add({**part.boxes, variable: box}, part, upper)
+                self._add({**subproblem.boxes, variable: box}, subproblem, upper)
             return None
         return None
 
@@ -178,9 +178,9 @@ class Tree:
         if parent is None:
             self.root = point
         values = array("d", (point.values[variable] for variable in self.branched))
-        part = Subproblem(bound, boxes, values)
+        subproblem = Subproblem(bound, boxes, values)
         self._order += 1
-        heapq.heappush(self._heap, (part.bound, -len(boxes), -self._order, part))
+        heapq.heappush(self._heap, (subproblem.bound, -len(boxes), -self._order, subproblem))
 
     def _solve(self, boxes: Mapping[int, Box]) -> Point | None:
         point = self._relaxation.solve(boxes)
@@ -203,11 +203,11 @@ class Tree:
         """Close a part; its bound still counts."""
         self._settled = bound if self._settled is None else min(self._settled, bound)
 
-    def _most_fractional(self, part: Subproblem) -> int | None:
+    def _most_fractional(self, subproblem: Subproblem) -> int | None:
         for level in self._levels:
             best, fractional = 0.0, None
             for variable, cost in level.items():
-                fraction = part.values[self.branched[variable]] % 1.0
+                fraction = subproblem.values[self.branched[variable]] % 1.0
                 distance = min(fraction, 1.0 - fraction)
                 if distance > WHOLE and cost * distance > best:
                     best, fractional = cost * distance, variable

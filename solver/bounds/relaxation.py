@@ -113,8 +113,8 @@ def _sum(literals: list[tuple[int, int]], low: int | None, high: int | None) -> 
             constant += coefficient
         variable, sign = (literal, 1) if literal >= 0 else (-literal - 1, -1)
         terms[variable] = terms.get(variable, 0) + sign * coefficient
-    shifted = [None if end is None else end - constant for end in (low, high)]
-    return LinearRow(shifted[0], shifted[1], tuple(terms), tuple(terms.values()))
+    limits = [None if end is None else end - constant for end in (low, high)]
+    return LinearRow(limits[0], limits[1], tuple(terms), tuple(terms.values()))
 
 
 @dataclass(frozen=True)
@@ -236,11 +236,11 @@ class Emptiness:
     rows : number of rows of the original model.
     """
 
-    def __init__(self, linear: LinearModel, branched: Iterable[int]) -> None:
+    def __init__(self, linear: LinearModel, variables: Iterable[int]) -> None:
         self.rows = len(linear.rows)
         boxes, rows, costs = list(linear.boxes), list(linear.rows), dict[int, int]()
         self._copies: dict[int, int] = {}
-        for variable in branched:
+        for variable in variables:
             low, high = linear.boxes[variable]
             copy, above, below = range(len(boxes), len(boxes) + 3)
             boxes += [(low, high), (0, high - low), (0, high - low)]
@@ -252,6 +252,6 @@ class Emptiness:
 
     def is_proved(self, boxes: Mapping[int, Box]) -> bool:
         """Return True if the boxes are proved empty, in integers."""
-        moved = {self._copies[variable]: box for variable, box in boxes.items()}
-        point = self._relaxation.solve(moved)
-        return point is not None and proved_bound(self._linear, moved, point.duals) > 0
+        copy_boxes = {self._copies[variable]: box for variable, box in boxes.items()}
+        point = self._relaxation.solve(copy_boxes)
+        return point is not None and proved_bound(self._linear, copy_boxes, point.duals) > 0

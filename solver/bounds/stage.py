@@ -124,11 +124,12 @@ class BoundStage:
         indicators.
         """
         positions = self._tree.branched
-        parts = self._tree.best(AMONG * count)
+        subproblems = self._tree.best(AMONG * count)
         integral = [
-            list_integral({indicator: part.values[positions[indicator]] for indicator in self._counted.indicators}) for part in parts
+            list_integral({indicator: subproblem.values[positions[indicator]] for indicator in self._counted.indicators})
+            for subproblem in subproblems
         ]
-        order = sorted(range(len(parts)), key=lambda number: (parts[number].bound, -len(integral[number])))[:count]
+        order = sorted(range(len(subproblems)), key=lambda number: (subproblems[number].bound, -len(integral[number])))[:count]
         self._seen += [integral[number] for number in order]
         return [integral[number] for number in order]
 
@@ -136,13 +137,13 @@ class BoundStage:
         """Return indicators equal at the root and in all results of `likely` so far."""
         root = self._tree.root
         first = list_integral({indicator: root.values[indicator] for indicator in self._counted.indicators}) if root else {}
-        return {indicator: value for indicator, value in first.items() if all(seen.get(indicator) == value for seen in self._seen)}
+        return {indicator: value for indicator, value in first.items() if all(sample.get(indicator) == value for sample in self._seen)}
 
 
 def list_integral(values: Mapping[int, float]) -> dict[int, int]:
     """Return the integral indicators of an optimum, with their values."""
-    rounded = {variable: round(value) for variable, value in values.items()}
-    return {variable: value for variable, value in rounded.items() if abs(values[variable] - value) < NEAR}
+    integers = {variable: round(value) for variable, value in values.items()}
+    return {variable: value for variable, value in integers.items() if abs(values[variable] - value) < NEAR}
 
 
 class Tightening:
@@ -153,8 +154,8 @@ class Tightening:
     apart : indicators that must be in different blocks (see blocks.py).
     """
 
-    def __init__(self, linear: LinearModel, apart: Sequence[Sequence[int]]) -> None:
-        self._blocks = blocks(linear, apart)
+    def __init__(self, linear: LinearModel, indicator_sets: Sequence[Sequence[int]]) -> None:
+        self._blocks = blocks(linear, indicator_sets)
         self._facets: dict[tuple[object, object], Facets] = {}
         self._settled: dict[int, list[float]] = {}
         self.most = 1 << 60

@@ -60,38 +60,38 @@ class _Parts:
         self.is_open = self.is_open or not is_known
         return answer
 
-    def keep(self, problem: Problem, answer: Answer, accepted: bool = False) -> None:
+    def keep(self, problem: Problem, answer: Answer, is_accepted: bool = False) -> None:
         """Let the answer of a part wait, if it has a plan."""
         if answer.plan is not None:
             self.placed += 1
             heappush(self.waiting, (answer.plan.objective, self.placed, problem, answer, answer.plan))
-            self.accepted |= {self.placed} if accepted else set()
+            self.accepted |= {self.placed} if is_accepted else set()
 
 
 def with_accepted_counts(problem: Problem, place: Solve, refuses: Validator, elsewhere: ClusterReader | None, session: Session) -> Answer:
     """Place without the counts and degrees that the framework refuses."""
-    parts, refusals = _Parts(place), list[_Refusal]()
-    first = parts.add(problem)
+    queue, refusals = _Parts(place), list[_Refusal]()
+    first = queue.add(problem)
     if refuses is accept_all or not problem.hinted:
         return first
-    while parts.waiting and len(refusals) < MOST_JUDGED:
-        _, number, part, answer, plan = heappop(parts.waiting)
-        why = () if number in parts.accepted else refuses(problem, plan)
-        if not why:
-            return _note_refused(problem, answer, refusals, parts.is_open) if refusals else answer
-        laid, against = Answer(UNDECIDED), [finding for finding in why if finding.code in OF_COUNTS]
-        if why[0].code == UNWRITABLE:
-            laid, against = _lay_out(place, refuses, problem, answer, plan)
-            parts.keep(part, laid, True)
-        if laid.plan is None:
-            refusals.append(_Refusal(answer, plan, [*against, *why][0], bool(against) or laid.verdict == IMPOSSIBLE))
+    while queue.waiting and len(refusals) < MOST_JUDGED:
+        _, number, subproblem, answer, plan = heappop(queue.waiting)
+        findings = () if number in queue.accepted else refuses(problem, plan)
+        if not findings:
+            return _note_refused(problem, answer, refusals, queue.is_open) if refusals else answer
+        pool_answer, against = Answer(UNDECIDED), [finding for finding in findings if finding.code in OF_COUNTS]
+        if findings[0].code == UNWRITABLE:
+            pool_answer, against = _lay_out(place, refuses, problem, answer, plan)
+            queue.keep(subproblem, pool_answer, True)
+        if pool_answer.plan is None:
+            refusals.append(_Refusal(answer, plan, [*against, *findings][0], bool(against) or pool_answer.verdict == IMPOSSIBLE))
         if session.cancelled:
             break
-        by_counts = part is problem and refusals and refusals[0].first.code in OF_COUNTS
-        narrowed = _narrow(part, elsewhere) if by_counts else None
-        for rest in [narrowed] if narrowed is not None else _without(part, plan):
-            parts.add(replace(rest, explained=False))
-    is_open = bool(parts.waiting) or parts.is_open or session.cancelled
+        by_counts = subproblem is problem and refusals and refusals[0].first.code in OF_COUNTS
+        restriction = _narrow(subproblem, elsewhere) if by_counts else None
+        for rest in [restriction] if restriction is not None else _without(subproblem, plan):
+            queue.add(replace(rest, explained=False))
+    is_open = bool(queue.waiting) or queue.is_open or session.cancelled
     return _refuse(problem, refusals, is_open) if refusals else first
 
 
@@ -104,23 +104,24 @@ def _lay_out(place: Solve, refuses: Validator, problem: Problem, answer: Answer,
     if problem.job.planning.laying is None:
         return Answer(UNDECIDED), against
 
-    def refuse(_: Problem, there: Plan) -> Sequence[Finding]:
-        why = refuses(problem, there)
-        against.extend(finding for finding in why if finding.code in OF_COUNTS)
-        return why
+    def refuse(_: Problem, candidate: Plan) -> Sequence[Finding]:
+        findings = refuses(problem, candidate)
+        against.extend(finding for finding in findings if finding.code in OF_COUNTS)
+        return findings
 
-    chosen = replace(problem.as_chosen(plan.degrees, plan.assignment), explained=False)
-    counts = {part.name: _count(plan, part.name) for part in problem.hinted}
+    fixed_problem = replace(problem.as_chosen(plan.degrees, plan.assignment), explained=False)
+    counts = {component.name: _count(plan, component.name) for component in problem.hinted}
     components = tuple(
-        part.narrow_counts(counts[part.name], counts[part.name]) if part.name in counts else part for part in chosen.components
+        component.narrow_counts(counts[component.name], counts[component.name]) if component.name in counts else component
+        for component in fixed_problem.components
     )
-    laid = place_in_pools(replace(chosen, job=replace(chosen.job, components=components)), place, refuse)
-    if laid.plan is None:
-        return laid, against if laid.verdict == IMPOSSIBLE else []
-    values = {term.name: term.value(chosen, laid.plan.assignment) for term in OBJECTIVES}
+    pool_answer = place_in_pools(replace(fixed_problem, job=replace(fixed_problem.job, components=components)), place, refuse)
+    if pool_answer.plan is None:
+        return pool_answer, against if pool_answer.verdict == IMPOSSIBLE else []
+    values = {term.name: term.value(fixed_problem, pool_answer.plan.assignment) for term in OBJECTIVES}
     terms = tuple(replace(term, value=values[term.name]) for term in plan.terms)
     status = plan.status if terms == plan.terms else FEASIBLE
-    return replace(answer, verdict=status, plan=replace(plan, assignment=laid.plan.assignment, terms=terms, status=status)), []
+    return replace(answer, verdict=status, plan=replace(plan, assignment=pool_answer.plan.assignment, terms=terms, status=status)), []
 
 
 # -- what is left open
@@ -131,13 +132,13 @@ def _narrow(problem: Problem, elsewhere: ClusterReader | None) -> Problem | None
     job = elsewhere.job_on(problem.cluster) if elsewhere is not None and problem.job.planning.laying is not None else None
     if job is None:
         return None
-    narrowed = problem
+    restriction = problem
     for name, pairs in job.planning.accepted.items():
-        component, accepted = problem[name], tuple((count, count) for count in sorted({count for count, _ in pairs}))
+        component, accepted_counts = problem[name], tuple((count, count) for count in sorted({count for count, _ in pairs}))
         if component.runs is None and component.least < component.most:
-            counts = intersection(_counts(component), accepted)
-            narrowed = _with_counts(narrowed, component, counts) if counts else narrowed
-    return None if narrowed is problem else narrowed
+            counts = intersection(_counts(component), accepted_counts)
+            restriction = _with_counts(restriction, component, counts) if counts else restriction
+    return None if restriction is problem else restriction
 
 
 def _without(problem: Problem, plan: Plan) -> Iterator[Problem]:
@@ -147,11 +148,11 @@ def _without(problem: Problem, plan: Plan) -> Iterator[Problem]:
             yield _with_choice(problem, name, tuple(parallel for parallel in degrees if parallel != plan.degrees[name]))
             problem = _with_choice(problem, name, (plan.degrees[name],))
     for members in problem.colocated_sets:
-        component = next((part for part in members if part.runs is None and part.least < part.most), None)
+        component = next((member for member in members if member.runs is None and member.least < member.most), None)
         if component is not None:
             count = _count(plan, component.name)
-            if left := intersection(_counts(component), ((0, count - 1), (count + 1, UNBOUNDED))):
-                yield _with_counts(problem, component, left)
+            if remaining := intersection(_counts(component), ((0, count - 1), (count + 1, UNBOUNDED))):
+                yield _with_counts(problem, component, remaining)
             problem = _with_counts(problem, component, ((count, count),))
 
 
@@ -163,7 +164,7 @@ def _with_counts(problem: Problem, component: Component, counts: Counts) -> Prob
     """Return the problem with these counts; the upper end stays, so that objectives stay comparable."""
     lowest_count = counts[0][0]
     components = tuple(
-        replace(part, counts=counts, least=lowest_count) if part.name == component.name else part for part in problem.components
+        replace(member, counts=counts, least=lowest_count) if member.name == component.name else member for member in problem.components
     )
     return replace(problem, job=replace(problem.job, components=components))
 
@@ -194,11 +195,11 @@ def _refuse(problem: Problem, refusals: Sequence[_Refusal], is_open: bool) -> An
     """Return the answer without an accepted one: an unwritable plan, or the reason."""
     if all(refusal.first.code == UNWRITABLE for refusal in refusals):
         return refusals[0].answer
-    proved = not is_open and all(refusal.proved for refusal in refusals)
-    verdict, code = (IMPOSSIBLE, "PW601") if proved else (UNDECIDED, "PW602")
+    is_proved = not is_open and all(refusal.proved for refusal in refusals)
+    verdict, code = (IMPOSSIBLE, "PW601") if is_proved else (UNDECIDED, "PW602")
     first = next(refusal for refusal in refusals if refusal.first.code != UNWRITABLE)
-    has_more = any(part.least < part.most < UNBOUNDED for part in problem.hinted)
-    notes = ("so are all other counts" if proved else f"so are {len(refusals) - 1} other counts that were tried",) * has_more
+    has_more = any(component.least < component.most < UNBOUNDED for component in problem.hinted)
+    notes = ("so are all other counts" if is_proved else f"so are {len(refusals) - 1} other counts that were tried",) * has_more
     subject, reason = _find_component(problem, first.first), _reason(problem, first)
     help_text = first.first.help or "ask for other counts"
     finding = error(code, subject.name, f"{verdict}: {reason}", subject.span(AMOUNT), help=help_text, notes=notes)
@@ -208,12 +209,12 @@ def _refuse(problem: Problem, refusals: Sequence[_Refusal], is_open: bool) -> An
 def _reason(problem: Problem, refusal: _Refusal) -> str:
     """Return the searched counts of a refused plan, with the framework's reason."""
     names: dict[int, list[str]] = {}
-    for part in problem.hinted:
-        names.setdefault(_count(refusal.plan, part.name), []).append(part.name)
+    for component in problem.hinted:
+        names.setdefault(_count(refusal.plan, component.name), []).append(component.name)
     counts = join_names([f"{join_names(group)} on {count}" for count, group in names.items()])
     return f"the framework refuses {counts}: {refusal.first.message} ({refusal.first.code})"
 
 
 def _find_component(problem: Problem, finding: Finding) -> Component:
     """Return the component that a finding names, else the first hinted one."""
-    return next((part for part in problem.hinted if part.name == finding.subject), problem.hinted[0])
+    return next((component for component in problem.hinted if component.name == finding.subject), problem.hinted[0])

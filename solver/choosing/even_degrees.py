@@ -44,15 +44,15 @@ def _torn(problem: Problem, answer: Answer) -> Iterator[Finding]:
         if not (name in problem.job.planning.own and parallel == problem.own_degrees(component)):
             for split in uneven(problem, component, parallel):
                 amount, most = getattr(card, split.card_field), problem.cluster.total(problem.kind(component))
-                divided, even = f"{amount} {WORDS[split.card_field]}", [size for size in range(1, most + 1) if split.fits(amount, size)]
-                message = f"the plan has {split.degree} {split.of(parallel)} for `{name}`, among which its {divided} do not divide"
+                quantity, even = f"{amount} {WORDS[split.card_field]}", [size for size in range(1, most + 1) if split.fits(amount, size)]
+                message = f"the plan has {split.degree} {split.of(parallel)} for `{name}`, among which its {quantity} do not divide"
                 advice = f"if what runs it needs them divided evenly, let {split.degree} be one of {few(even)} too"
                 yield warning(CODE, name, message, component.span("parallel"), help=advice)
 
 
 def _report_left_out(problem: Problem, even: Problem) -> Iterator[Finding]:
     """Yield findings for degrees left out although they only cause a warning."""
-    for name, split, sizes in _list_dropped(problem, even, refused=False):
+    for name, split, sizes in _list_dropped(problem, even, is_refused=False):
         degrees, card = " or ".join(f"{split.degree} {size}" for size in sizes), card_of(problem, name)
         message = f"no plan with {degrees} of `{name}` was looked at: its {getattr(card, split.card_field)} {WORDS[split.card_field]} do not divide so"
         advice = "leave only such degrees open, if what runs it takes them"
@@ -62,24 +62,24 @@ def _report_left_out(problem: Problem, even: Problem) -> Iterator[Finding]:
 def refused_degrees(problem: Problem) -> Iterator[str]:
     """Yield a sentence for each component with degrees refused by its engine."""
     even = evenly(problem)
-    for name, split, sizes in _list_dropped(problem, even, refused=True) if even is not None else ():
+    for name, split, sizes in _list_dropped(problem, even, is_refused=True) if even is not None else ():
         degrees = " or ".join(f"{split.degree} {size}" for size in sizes)
-        divided = f"{getattr(card_of(problem, name), split.card_field)} {WORDS[split.card_field]}"
-        yield f"{name}: not with {degrees}, among which its {divided} do not divide"
+        quantity = f"{getattr(card_of(problem, name), split.card_field)} {WORDS[split.card_field]}"
+        yield f"{name}: not with {degrees}, among which its {quantity} do not divide"
 
 
-def _list_dropped(problem: Problem, even: Problem, refused: bool) -> Iterator[tuple[str, Split, list[int]]]:
+def _list_dropped(problem: Problem, even: Problem, is_refused: bool) -> Iterator[tuple[str, Split, list[int]]]:
     """Yield component, part of its model, and degrees that `even` leaves out.
 
-    `refused` : those that the engine refuses, or the others.
+    `is_refused` : those that the engine refuses, or the others.
     """
-    for name, kept in even.job.choices.items():
+    for name, choices in even.job.choices.items():
         card, torn = card_of(problem, name), dict[Split, set[int]]()
         for parallel in problem.job.choices[name] if card is not None else ():
             splits = list(uneven(problem, problem[name], parallel))
-            proved = [split for split in splits if split.proved and not (card and card.assumed)]
-            if parallel not in kept and bool(proved) == refused:
-                for split in proved[:1] if refused else splits:
+            certain_splits = [split for split in splits if split.proved and not (card and card.assumed)]
+            if parallel not in choices and bool(certain_splits) == is_refused:
+                for split in certain_splits[:1] if is_refused else splits:
                     torn.setdefault(split, set()).add(split.of(parallel))
         yield from ((name, split, sorted(sizes)) for split, sizes in torn.items())
 
@@ -90,13 +90,13 @@ def evenly(problem: Problem) -> Problem | None:
     for component in problem.components:
         choices = problem.job.choices.get(component.name, ())
         runs = component.name in problem.job.planning.own
-        kept = tuple(
+        even_choices = tuple(
             choice
             for choice in choices
             if (runs and choice == problem.own_degrees(component)) or not any(uneven(problem, component, choice))
         )
-        if kept and len(kept) < len(choices):
-            kept_choices[component.name] = kept
+        if even_choices and len(even_choices) < len(choices):
+            kept_choices[component.name] = even_choices
     return replace(problem, job=replace(problem.job, choices={**problem.job.choices, **kept_choices})) if kept_choices else None
 
 

@@ -32,14 +32,14 @@ def with_fitting_degrees(problem: Problem, place: Solve) -> Answer:
         answer, notes = place(problem), ()
     if answer.plan is None:
         return answer
-    chosen = problem.as_chosen(answer.plan.degrees, answer.plan.assignment)
-    tight = (replace(finding, severity=Severity.WARNING) for finding in check_estimates(chosen, answer.plan.assignment, CODE))
+    fixed_problem = problem.as_chosen(answer.plan.degrees, answer.plan.assignment)
+    tight = (replace(finding, severity=Severity.WARNING) for finding in check_estimates(fixed_problem, answer.plan.assignment, CODE))
     return replace(answer, findings=(*answer.findings, *notes, *tight))
 
 
 def _fitting(problem: Problem, component: Component, choices: Sequence[Parallel]) -> tuple[Parallel, ...]:
     """Return the degrees that fit by the high of the estimate."""
-    capacity = max((alike.node.accelerator_memory or 0 for alike in problem.cluster.alike), default=0)
+    capacity = max((stretch.node.accelerator_memory or 0 for stretch in problem.cluster.alike), default=0)
     if not capacity or component.estimate is None or component.memory or component.offloaded:
         return tuple(choices)
     use, most = problem.job.models.get(component.name), min(component.most, problem.cluster.total())
@@ -48,7 +48,7 @@ def _fitting(problem: Problem, component: Component, choices: Sequence[Parallel]
 
 
 def _note(component: Component, degrees: Collection[Parallel]) -> Finding:
-    named = " or ".join(sorted(map(str, degrees)))
-    message = f"no plan with {named} of `{component.name}` was looked at: by the estimate its memory may not suffice"
+    text = " or ".join(sorted(map(str, degrees)))
+    message = f"no plan with {text} of `{component.name}` was looked at: by the estimate its memory may not suffice"
     advice = "write the `memory` that was measured, if it is less"
     return Finding(CODE, Severity.NOTE, component.name, message, component.span("estimate"), help=advice)

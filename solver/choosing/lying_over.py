@@ -36,54 +36,57 @@ def lying_over(problem: Problem, place: Solve, workload: Workload) -> Answer:
     answer = place_over_given(problem, place)
     if answer.plan is None or not problem.job.overlaps or not problem.hinted:
         return answer
-    used, lower_bound = all_held(problem, answer.plan.assignment), _least(problem, answer.plan.assignment)
+    usage, lower_bound = all_held(problem, answer.plan.assignment), _least(problem, answer.plan.assignment)
     enough = max(lower_bound, budget or 0) if by_time else lower_bound
-    if used > enough and not (by_time and budget is None):
-        for seats in islice(_few_seats(problem, answer.plan.assignment, lower_bound, used), MOST):
+    if usage > enough and not (by_time and budget is None):
+        for seats in islice(_few_seats(problem, answer.plan.assignment, lower_bound, usage), MOST):
             over = place_within(place, problem, seats)
-            if over.plan is not None and (now := all_held(problem, over.plan.assignment)) < used:
-                answer, used = over, now
-                if used <= enough:
+            if over.plan is not None and (now := all_held(problem, over.plan.assignment)) < usage:
+                answer, usage = over, now
+                if usage <= enough:
                     break
-    return answer if budget is None or used <= budget else _report_undecided(problem, used, budget)
+    return answer if budget is None or usage <= budget else _report_undecided(problem, usage, budget)
 
 
-def all_held(problem: Problem, placed: Assignment) -> int:
+def all_held(problem: Problem, assignment: Assignment) -> int:
     """Return the number of accelerators held by all components."""
-    return len(frozenset[Seat]().union(*(placed.accelerators(component.name) for component in problem.components)))
+    return len(frozenset[Seat]().union(*(assignment.accelerators(component.name) for component in problem.components)))
 
 
-def _least(problem: Problem, placed: Assignment) -> int:
+def _least(problem: Problem, assignment: Assignment) -> int:
     """Return a lower bound of the accelerators held with these counts."""
-    given, overlaps = problem.build_given(), problem.job.overlaps
-    fixed = {component.name: given.accelerators(component.name) for component in problem.components if component.runs is not None}
-    every = frozenset[Seat]().union(*fixed.values())
-    open_ = {component.name: placed.accelerators(component.name) for component in problem.components if component.runs is None}
-    beside = [
-        len(own_seats) + len(frozenset[Seat]().union(*(seats for g, seats in fixed.items() if g in overlaps and name not in overlaps[g])))
+    ranks, overlaps = problem.build_given(), problem.job.overlaps
+    seats_of = {component.name: ranks.accelerators(component.name) for component in problem.components if component.runs is not None}
+    every = frozenset[Seat]().union(*seats_of.values())
+    open_ = {component.name: assignment.accelerators(component.name) for component in problem.components if component.runs is None}
+    lower_bounds = [
+        len(own_seats)
+        + len(frozenset[Seat]().union(*(seats for g, seats in seats_of.items() if g in overlaps and name not in overlaps[g])))
         for name, own_seats in open_.items()
     ]
-    exclusive = frozenset[Seat]().union(*(seats for name, seats in fixed.items() if name not in overlaps))
-    return max([len(every), len(exclusive | frozenset[Seat]().union(*open_.values())), *beside])
+    exclusive = frozenset[Seat]().union(*(seats for name, seats in seats_of.items() if name not in overlaps))
+    return max([len(every), len(exclusive | frozenset[Seat]().union(*open_.values())), *lower_bounds])
 
 
-def _few_seats(problem: Problem, placed: Assignment, least: int, used: int) -> Iterator[list[Seat]]:
+def _few_seats(problem: Problem, assignment: Assignment, lower_bound: int, usage: int) -> Iterator[list[Seat]]:
     """Yield the given and a few nearby accelerators, fewest first."""
-    given = problem.build_given()
-    every = frozenset[Seat]().union(*(given.accelerators(component.name) for component in problem.components if component.runs is not None))
-    open_ = frozenset[Seat]().union(*(placed.accelerators(component.name) for component in problem.components if component.runs is None))
-    there = {node for node, _ in every}
+    ranks = problem.build_given()
+    every = frozenset[Seat]().union(*(ranks.accelerators(component.name) for component in problem.components if component.runs is not None))
+    open_ = frozenset[Seat]().union(
+        *(assignment.accelerators(component.name) for component in problem.components if component.runs is None)
+    )
+    fixed_nodes = {node for node, _ in every}
     free = [seat for seat in _free(problem) if seat not in every]
-    orders = [sorted(free, key=lambda seat: (seat not in open_, seat)), sorted(free, key=lambda seat: (seat[0] not in there, seat))]
-    for count in range(least - len(every), used - len(every)):
+    orders = [sorted(free, key=lambda seat: (seat not in open_, seat)), sorted(free, key=lambda seat: (seat[0] not in fixed_nodes, seat))]
+    for count in range(lower_bound - len(every), usage - len(every)):
         for seats in dict.fromkeys(tuple(order[:count]) for order in orders):
             yield sorted((*every, *seats))
 
 
-def _report_undecided(problem: Problem, used: int, most: int) -> Answer:
+def _report_undecided(problem: Problem, usage: int, most: int) -> Answer:
     """Return the undecided answer if all found placements exceed the budget."""
     names = join_names([f"`{name}`" for name in problem.job.overlaps])
-    message = f"undecided: {used} accelerators are used beside {names}, more than {most}, and none was found over {names}"
+    message = f"undecided: {usage} accelerators are used beside {names}, more than {most}, and none was found over {names}"
     return Answer(UNDECIDED, findings=(error("PW602", "", message, help=f"write `seconds` of {names}, or allow more"),), how="given")
 
 
@@ -96,28 +99,31 @@ def place_over_given(problem: Problem, place: Solve) -> Answer:
     overlaps = sorted(problem.job.overlaps)
     if not overlaps or not problem.hinted:
         return place(problem)
-    asked = _restrict_to_seats(problem, _free(problem))
-    placed = place(asked)
-    if placed.verdict == IMPOSSIBLE:
-        rows = [counting_row(alternative) for alternative in asked.alternatives()]
+    restriction = _restrict_to_seats(problem, _free(problem))
+    placement = place(restriction)
+    if placement.verdict == IMPOSSIBLE:
+        rows = [counting_row(alternative) for alternative in restriction.alternatives()]
         return _impossible(overlaps, rows[0] if all(rows) else None)
-    checked = _solve_as_placed(place, problem, placed)
-    return checked if checked.plan is not None else _report_undecided_search(overlaps, checked)
+    answer = _solve_as_placed(place, problem, placement)
+    return answer if answer.plan is not None else _report_undecided_search(overlaps, answer)
 
 
 def place_within(place: Solve, problem: Problem, seats: Sequence[Seat]) -> Answer:
     """Place the problem on these accelerators alone, shared given ranks included."""
-    reduced = _drop_relations(problem)
-    free = frozenset(_free(reduced)).intersection(seats)
-    return _solve_as_placed(place, reduced, place(_restrict_to_seats(reduced, sorted(free)))) if free else Answer(UNDECIDED)
+    base_problem = _drop_relations(problem)
+    free = frozenset(_free(base_problem)).intersection(seats)
+    return _solve_as_placed(place, base_problem, place(_restrict_to_seats(base_problem, sorted(free)))) if free else Answer(UNDECIDED)
 
 
-def _solve_as_placed(place: Solve, problem: Problem, placed: Answer) -> Answer:
+def _solve_as_placed(place: Solve, problem: Problem, answer: Answer) -> Answer:
     """Return the answer with all ranks given as placed; the same without a placement."""
-    if placed.plan is None:
-        return placed
-    there = placed.plan.assignment
-    components = tuple(part if part.runs is not None else replace(part, runs=there.of(part.name)) for part in problem.components)
+    if answer.plan is None:
+        return answer
+    assignment = answer.plan.assignment
+    components = tuple(
+        component if component.runs is not None else replace(component, runs=assignment.of(component.name))
+        for component in problem.components
+    )
     return place(replace(problem, job=replace(problem.job, components=components, overlaps={})))
 
 
@@ -138,40 +144,40 @@ def _restrict_to_seats(problem: Problem, seats: Sequence[Seat]) -> Problem:
     Components are disjoint from given ones that exclude them; of a given component only its part
     within the usable accelerators counts.
     """
-    job, ground, there = problem.job, _holding(seats), frozenset(seats)
+    job, ground, scope = problem.job, _holding(seats), frozenset(seats)
     given_seats = {name: problem.build_given().accelerators(name) for name in job.overlaps}
     components = tuple(
-        _reduce_to(component, usable & there) if (usable := given_seats.get(component.name, there)) & there != usable else component
+        _reduce_to(component, usable & scope) if (usable := given_seats.get(component.name, scope)) & scope != usable else component
         for component in problem.components
     )
     parts = Parts(problem)
-    open_ = [part for part in parts.searched if part.kind == ACCELERATOR and not any(host.fixed for host in parts.hosts[part])]
-    within = [Relation(SUBSET, (part.components[0].name, GROUND)) for part in open_ if not parts.hosts[part]]
-    within += [Relation(SUBSET, (name, GROUND)) for name, held_seats in given_seats.items() if held_seats & there]
+    open_ = [bundle for bundle in parts.searched if bundle.kind == ACCELERATOR and not any(host.fixed for host in parts.hosts[bundle])]
+    within = [Relation(SUBSET, (bundle.components[0].name, GROUND)) for bundle in open_ if not parts.hosts[bundle]]
+    within += [Relation(SUBSET, (name, GROUND)) for name, held_seats in given_seats.items() if held_seats & scope]
     disjoint = [
         Relation(DISJOINT, (component.name, name))
-        for part in open_
-        for component in part.components
-        for name, beside in job.overlaps.items()
-        if component.name not in beside
+        for bundle in open_
+        for component in bundle.components
+        for name, partners in job.overlaps.items()
+        if component.name not in partners
     ]
     relations = (*job.relations, *within, *disjoint)
     return replace(problem, job=replace(job, components=(*components, ground), relations=relations, overlaps={}))
 
 
-def _reduce_to(given: Component, seats: frozenset[Seat]) -> Component:
+def _reduce_to(component: Component, seats: frozenset[Seat]) -> Component:
     """Return a given component reduced to some of its accelerators; unchanged without any."""
     runs = compress(((rank, [seat]) for rank, seat in enumerate(sorted(seats))), ACCELERATOR)
-    bare = Component(given.name, least=len(seats), most=len(seats), runs=runs, phases=given.phases)
-    return replace(bare, memory=given.memory, offloaded=given.offloaded, on_sizes=given.on_sizes) if seats else given
+    bare = Component(component.name, least=len(seats), most=len(seats), runs=runs, phases=component.phases)
+    return replace(bare, memory=component.memory, offloaded=component.offloaded, on_sizes=component.on_sizes) if seats else component
 
 
 def _free(problem: Problem) -> list[Seat]:
     """Return all accelerators open to searched components."""
-    given, masks = problem.build_given(), dict[tuple[int, str], int]()
+    fixed_ranks, masks = problem.build_given(), dict[tuple[int, str], int]()
     for component in problem.components:
         if component.runs is not None and component.name not in problem.job.overlaps:
-            for place, mask in given.masks(component.name).items():
+            for place, mask in fixed_ranks.masks(component.name).items():
                 masks[place] = masks.get(place, 0) | mask
     return [
         (node.rank, index)
@@ -190,16 +196,16 @@ def _holding(seats: Sequence[Seat]) -> Component:
 def _impossible(names: list[str], row: CountingRow | None = None) -> Answer:
     """Return the infeasible answer; `row` proves it by a sum."""
     listing = ", ".join(f"`{name}`" for name in names)
-    why = row.sentence if row is not None and GROUND not in row.sentence else "what may not use theirs has no room, or memory is short"
-    message = f"impossible beside {listing} and over it, whose ranks are given: {why}"
+    reason = row.sentence if row is not None and GROUND not in row.sentence else "what may not use theirs has no room, or memory is short"
+    message = f"impossible beside {listing} and over it, whose ranks are given: {reason}"
     return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, help=_advice(listing)),), how="given")
 
 
-def _report_undecided_search(names: list[str], placed: Answer) -> Answer:
+def _report_undecided_search(names: list[str], answer: Answer) -> Answer:
     """Return the undecided answer after an incomplete search."""
     listing = ", ".join(f"`{name}`" for name in names)
     message = f"undecided: no placement was found beside or over the given ranks of {listing}, and not all are searched"
-    return Answer(UNDECIDED, findings=(error("PW602", "", message, help=_advice(listing)), *placed.findings), how="given")
+    return Answer(UNDECIDED, findings=(error("PW602", "", message, help=_advice(listing)), *answer.findings), how="given")
 
 
 def _advice(listing: str) -> str:

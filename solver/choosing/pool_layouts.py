@@ -18,13 +18,13 @@ from ..objectives.traffic import BytesAcross
 
 MOST_REFUSED = 32
 """Maximum number of refused layouts; further ones stay unknown."""
-Laid = Mapping[str, Runs]
+PoolRuns = Mapping[str, Runs]
 
 
-def place_in_pools(problem: Problem, place: Solve, refused: Validator = accept_all) -> Answer:
+def place_in_pools(problem: Problem, place: Solve, refuses: Validator = accept_all) -> Answer:
     """Place in the framework's layouts of its pools, the first that holds.
 
-    A `refused` layout does not count: other parts of the same size may be accepted. If traffic has
+    A layout that `refuses` rejects does not count: other parts of the same size may be accepted. If traffic has
     a cost, layouts come by least traffic, and the first is proved optimal if all are known.
     """
     laying = problem.job.planning.laying
@@ -34,25 +34,25 @@ def place_in_pools(problem: Problem, place: Solve, refused: Validator = accept_a
     last: Answer | None = None
     refusals = list[Finding]()
     names = ", ".join(f"`{pool.name}`" for pool in laying.pools)
-    ways: Iterable[Laid | None] = laying.lay_out(sizes, problem.cluster)
-    ways = sort_by_traffic(problem, ways) if weighs(problem) else ways
-    for runs in ways:
+    layouts: Iterable[PoolRuns | None] = laying.lay_out(sizes, problem.cluster)
+    layouts = sort_by_traffic(problem, layouts) if weighs(problem) else layouts
+    for runs in layouts:
         if runs is None:
             message = f"undecided: not all divisions of {names} into equal parts were tried, and no tried one holds"
             return Answer(UNDECIDED, findings=(error("PW602", "", message, help="leave fewer sizes open"),), how="given")
-        placed = place(_with_ranks(problem, runs, True))
-        if placed.verdict == IMPOSSIBLE and any(_is_over_nodes(problem, component, runs) for component in problem.components):
+        answer = place(_with_ranks(problem, runs, True))
+        if answer.verdict == IMPOSSIBLE and any(_is_over_nodes(problem, component, runs) for component in problem.components):
             # Parts that are small enough tear no server: reading the file tells, and where nobody reads it nobody knows.
             split = place(_with_ranks(problem, runs, False))
-            placed = split if refused is not accept_all or split.plan is None else _unread(names)
-        last = placed if last is None or last.verdict == IMPOSSIBLE else last  # what is undecided of one way is so of all
-        if placed.plan is None:
+            answer = split if refuses is not accept_all or split.plan is None else _unread(names)
+        last = answer if last is None or last.verdict == IMPOSSIBLE else last  # what is undecided of one way is so of all
+        if answer.plan is None:
             continue
-        why = refused(problem, placed.plan)
-        if not why:
-            return _the_best(placed, placed.plan) if isinstance(ways, list) and ways[-1] is not None else placed
-        refusals += why
-        last = _refuse(names, refusals[0]) if last is placed else last
+        findings = refuses(problem, answer.plan)
+        if not findings:
+            return _the_best(answer, answer.plan) if isinstance(layouts, list) and layouts[-1] is not None else answer
+        refusals += findings
+        last = _refuse(names, refusals[0]) if last is answer else last
         if len(refusals) >= MOST_REFUSED:
             return replace(last, verdict=UNDECIDED)
     if last is not None:
@@ -61,8 +61,8 @@ def place_in_pools(problem: Problem, place: Solve, refused: Validator = accept_a
     notes = (
         ("they fit on other nodes, but no setting makes the framework take these",) if laying.may_have_room(sizes, problem.cluster) else ()
     )
-    sized = ", ".join(f"`{pool.name}`" for pool in laying.pools if pool.parts)
-    help_text = f"leave the size of {sized} open" if sized else ""
+    pool_names = ", ".join(f"`{pool.name}`" for pool in laying.pools if pool.parts)
+    help_text = f"leave the size of {pool_names} open" if pool_names else ""
     return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, help=help_text, notes=notes),), how="given")
 
 
@@ -72,7 +72,7 @@ def _refuse(names: str, first: Finding) -> Answer:
     return Answer(IMPOSSIBLE, findings=(error("PW601", first.subject, message, help="give other counts"),), how="given")
 
 
-def _with_ranks(problem: Problem, runs: Laid, whole: bool) -> Problem:
+def _with_ranks(problem: Problem, runs: PoolRuns, whole: bool) -> Problem:
     """Return the problem with components at these ranks.
 
     `whole`: a component with unequal amounts per node has no replica over nodes, as servers of
@@ -86,7 +86,7 @@ def _with_ranks(problem: Problem, runs: Laid, whole: bool) -> Problem:
         return component.parallel.replica if is_torn else component.server
 
     components = tuple(
-        replace(part, runs=runs[part.name], server=server(part)) if part.name in runs else part for part in problem.components
+        replace(member, runs=runs[member.name], server=server(member)) if member.name in runs else member for member in problem.components
     )
     return with_ranks(problem, components)
 
@@ -97,12 +97,12 @@ def with_ranks(problem: Problem, components: tuple[Component, ...]) -> Problem:
     return replace(problem, job=replace(problem.job, components=components, choices={}, planning=planning))
 
 
-def _is_over_nodes(problem: Problem, component: Component, runs: Laid) -> bool:
+def _is_over_nodes(problem: Problem, component: Component, runs: PoolRuns) -> bool:
     """Return True if a replica of the component lies over several nodes."""
     return any(amount % problem.whole_replica(component) for amount in _amounts(component, runs))
 
 
-def _amounts(component: Component, runs: Laid) -> list[int]:
+def _amounts(component: Component, runs: PoolRuns) -> list[int]:
     """Return the accelerators of a component on each of its nodes."""
     masks = Assignment({component.name: runs.get(component.name, ())}).masks(component.name)
     return [mask.bit_count() for mask in masks.values()]
@@ -124,18 +124,20 @@ def weighs(problem: Problem) -> bool:
     return problem.job.preference.order == WEIGHTED
 
 
-def sort_by_traffic(problem: Problem, ways: Iterable[Laid | None]) -> list[Laid | None]:
+def sort_by_traffic(problem: Problem, layouts: Iterable[PoolRuns | None]) -> list[PoolRuns | None]:
     """Return the layouts by their traffic; None for unknown ones at the end."""
-    every = list(ways)
-    known = [layout for layout in every if layout is not None]
-    return [*sorted(known, key=lambda layout: crosses(problem, layout)), *([None] if len(known) < len(every) else [])]
+    every = list(layouts)
+    options = [layout for layout in every if layout is not None]
+    return [*sorted(options, key=lambda layout: crosses(problem, layout)), *([None] if len(options) < len(every) else [])]
 
 
-def crosses(problem: Problem, laid: Mapping[str, Sequence[Run]]) -> int:
+def crosses(problem: Problem, layout: Mapping[str, Sequence[Run]]) -> int:
     """Return a lower bound of the traffic between laid out and given components."""
     weights = problem.job.preference.weights
-    placed = Assignment({component.name: runs for component in problem.components if (runs := laid.get(component.name) or component.runs)})
-    parts = tuple(component for component in problem.components if placed.of(component.name))
-    there = replace(problem, job=replace(problem.job, components=parts))
+    assignment = Assignment(
+        {component.name: runs for component in problem.components if (runs := layout.get(component.name) or component.runs)}
+    )
+    components = tuple(component for component in problem.components if assignment.of(component.name))
+    subproblem = replace(problem, job=replace(problem.job, components=components))
     terms = (term for term in OBJECTIVES if isinstance(term, BytesAcross) and weights.get(term.level, 1))
-    return sum(weights.get(term.level, 1) * term.value(there, placed) for term in terms)
+    return sum(weights.get(term.level, 1) * term.value(subproblem, assignment) for term in terms)

@@ -30,11 +30,11 @@ def with_splits(problem: Problem, place: Solve) -> Answer:
     answer = place(problem)
     if answer.plan is None or answer.findings:
         return answer
-    chosen = problem.as_chosen(answer.plan.degrees, answer.plan.assignment)
-    splits = count_splits(chosen, answer.plan)
+    fixed_problem = problem.as_chosen(answer.plan.degrees, answer.plan.assignment)
+    splits = count_splits(fixed_problem, answer.plan)
     if splits < 2:
         return answer
-    note = _note(chosen, answer.plan, splits)
+    note = _note(fixed_problem, answer.plan, splits)
     return replace(answer, splits=splits if is_even_alone(answer.plan) else 0, findings=(*answer.findings, note))
 
 
@@ -46,11 +46,11 @@ def count_splits(problem: Problem, plan: Plan) -> int:
     total, sets = sum(counts_in(problem, plan.assignment)), open_sets(problem)
     if len(sets) < 2 or not weight_of(problem) or sum(map(len, map(_reach, sets))) * total > MOST_STEPS:
         return 0
-    ways = [1] + [0] * total
+    split_counts = [1] + [0] * total
     for members in sets:
         counts = [count for count in _reach(members) if all(_accepts(problem, component, count) for component in members)]
-        ways = [sum(ways[amount - count] for count in counts if count <= amount) for amount in range(total + 1)]
-    return ways[total]
+        split_counts = [sum(split_counts[amount - count] for count in counts if count <= amount) for amount in range(total + 1)]
+    return split_counts[total]
 
 
 def _reach(members: Sequence[Component]) -> range:

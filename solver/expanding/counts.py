@@ -27,29 +27,29 @@ def unit_of(free: int, bundle: Bundle, solid: bool, domains: Domains) -> int:
         return _pieces(free, bundle, group, solid, domains)
     if len(domains) > 1:
         for mask in domains:
-            if taken := lowest_resources(free & mask, bundle.unit, group, solid):
-                return taken
+            if unit := lowest_resources(free & mask, bundle.unit, group, solid):
+                return unit
         return _fill(free, bundle.unit, domains)
     return lowest_resources(free, bundle.unit, group, solid)
 
 
 def _pieces(free: int, bundle: Bundle, group: int, solid: bool, domains: Domains) -> int:
     """Return the pieces of a unit; no piece crosses a domain."""
-    taken = 0
+    unit = 0
     for mask in domains:
-        while taken.bit_count() < bundle.unit and (
-            piece := lowest_resources(free & mask & ~taken, bundle.piece, min(group, bundle.piece), solid)
+        while unit.bit_count() < bundle.unit and (
+            piece := lowest_resources(free & mask & ~unit, bundle.piece, min(group, bundle.piece), solid)
         ):
-            taken |= piece
-    return taken if taken.bit_count() == bundle.unit else 0
+            unit |= piece
+    return unit if unit.bit_count() == bundle.unit else 0
 
 
 def _fill(free: int, size: int, domains: Domains) -> int:
     """Return the lowest resources, using up a domain before the next."""
-    taken = 0
+    unit = 0
     for mask in domains:
-        taken |= lowest(free & mask, size - taken.bit_count())
-    return taken if taken.bit_count() == size else 0
+        unit |= lowest(free & mask, size - unit.bit_count())
+    return unit if unit.bit_count() == size else 0
 
 
 def lowest_resources(free: int, size: int, length: int, solid: bool) -> int:
@@ -59,36 +59,36 @@ def lowest_resources(free: int, size: int, length: int, solid: bool) -> int:
     """
     if free.bit_count() < size:
         return 0
-    taken = solid_range(free, size) if solid else 0
-    while taken.bit_count() < size and (piece := solid_range(free & ~taken, length)):
-        taken |= piece
-    return taken if taken.bit_count() == size else 0
+    resources = solid_range(free, size) if solid else 0
+    while resources.bit_count() < size and (piece := solid_range(free & ~resources, length)):
+        resources |= piece
+    return resources if resources.bit_count() == size else 0
 
 
 def pack_into_domains(free: Sequence[int], sizes: Sequence[int]) -> list[int] | None:
     """Return a domain per size within the free capacities; None if no such packing exists."""
     order = sorted(range(len(sizes)), key=lambda number: -sizes[number])
-    left, chosen = list(free), [-1] * len(sizes)
-    failed: set[tuple[int, tuple[int, ...]]] = set()
+    remaining, packing = list(free), [-1] * len(sizes)
+    dead_ends: set[tuple[int, tuple[int, ...]]] = set()
 
     def place(position: int) -> bool:
         if position == len(order):
             return True
-        state = (position, tuple(left))
-        if state in failed:
+        state = (position, tuple(remaining))
+        if state in dead_ends:
             return False
         size = sizes[order[position]]
-        for domain in range(len(left)):
-            if left[domain] >= size and left[domain] not in left[:domain]:
-                left[domain] -= size
-                chosen[order[position]] = domain
+        for domain in range(len(remaining)):
+            if remaining[domain] >= size and remaining[domain] not in remaining[:domain]:
+                remaining[domain] -= size
+                packing[order[position]] = domain
                 if place(position + 1):
                     return True
-                left[domain] += size
-        failed.add(state)
+                remaining[domain] += size
+        dead_ends.add(state)
         return False
 
-    return chosen if place(0) else None
+    return packing if place(0) else None
 
 
 class ExpansionFailed(Exception):
@@ -98,27 +98,27 @@ class ExpansionFailed(Exception):
 class FreeResources:
     """Free resources of nodes, and the resources held by each bundle."""
 
-    def __init__(self, free: NodeMasks, held: dict[Bundle, NodeMasks]) -> None:
-        self.free, self.held = free, held
+    def __init__(self, free: NodeMasks, masks: dict[Bundle, NodeMasks]) -> None:
+        self.free, self.held = free, masks
 
     def take(self, bundle: Bundle, node: int, mask: int) -> None:
         """Move free resources of a node to a bundle."""
         self.free[node] = self.free.get(node, 0) & ~mask
         self.held[bundle][node] = self.held[bundle].get(node, 0) | mask
 
-    def fill_up(self, bundle: Bundle, inside: int, size: int, most: int, node: int, domain: int) -> int:
+    def fill_up(self, bundle: Bundle, inner_mask: int, size: int, most: int, node: int, domain: int) -> int:
         """Fill explicit resources up to whole pieces of a bundle, on one domain.
 
         Return the number of whole pieces, at most `most`.
         """
-        used = (inside & domain).bit_count()
-        pieces = -(-used // size)
-        missing = pieces * size - used
-        taken = lowest(self.free.get(node, 0) & domain, missing)
-        if taken.bit_count() < missing or pieces > most:
+        count = (inner_mask & domain).bit_count()
+        pieces = -(-count // size)
+        missing = pieces * size - count
+        extra = lowest(self.free.get(node, 0) & domain, missing)
+        if extra.bit_count() < missing or pieces > most:
             raise ExpansionFailed(f"node {node} has no room for whole groups of {bundle.name} around given ranks")
         if pieces:
-            self.take(bundle, node, taken)
+            self.take(bundle, node, extra)
         return pieces
 
 
@@ -126,29 +126,29 @@ def assign_counts(
     pool: NodePool,
     counts: Mapping[Bundle, Sequence[tuple[Cell, int]]],
     resources: FreeResources,
-    enclosed: Mapping[Bundle, Mapping[int, int]],
+    inner_masks: Mapping[Bundle, Mapping[int, int]],
 ) -> None:
     """Assign node resources to every counted bundle of a pool.
 
-    `enclosed` holds explicit resources within a bundle; they are filled up to whole units first.
+    `inner_masks` holds explicit resources within a bundle; they are filled up to whole units first.
     """
     wanted_in: dict[Cell, list[tuple[Bundle, int]]] = {}
     for bundle, cell_counts in counts.items():
         for cell, count in cell_counts:
             wanted_in.setdefault(cell, []).append((bundle, count))
     numa = any(bundle.piece > 1 for bundle in pool.bundles)
-    for cell, wanted in wanted_in.items():
-        first, numa_bound = cell.nodes[0], [(bundle, count) for bundle, count in wanted if bundle.piece > 1]
-        inside = {bundle: enclosed.get(bundle, {}).get(first.rank, 0) for bundle, _ in wanted}
-        is_exact = is_chain([bundle.piece for bundle, _ in numa_bound]) and not any(inside[bundle] for bundle, _ in numa_bound)
+    for cell, demand in wanted_in.items():
+        first, numa_bound = cell.nodes[0], [(bundle, count) for bundle, count in demand if bundle.piece > 1]
+        inner = {bundle: inner_masks.get(bundle, {}).get(first.rank, 0) for bundle, _ in demand}
+        is_exact = is_chain([bundle.piece for bundle, _ in numa_bound]) and not any(inner[bundle] for bundle, _ in numa_bound)
         if len(cell.nodes) == 1 and not is_exact:
-            _deal(first, numa_bound, inside, resources)
-            wanted = [pair for pair in wanted if pair[0].piece == 1]
-        for bundle, count in sorted(wanted, key=lambda pair: _order(cell, pair[0])):
-            left = count - resources.fill_up(bundle, inside[bundle], bundle.unit, count, first.rank, first.whole(bundle.kind))
+            _deal(first, numa_bound, inner, resources)
+            demand = [pair for pair in demand if pair[0].piece == 1]
+        for bundle, count in sorted(demand, key=lambda pair: _order(cell, pair[0])):
+            remaining = count - resources.fill_up(bundle, inner[bundle], bundle.unit, count, first.rank, first.whole(bundle.kind))
             nodes = [(node.rank, numa_domains(node, pool.kind) if numa else ()) for node in cell.nodes]
-            if left := left - _take_units(bundle, left, nodes, resources):
-                raise ExpansionFailed(f"{left} units of {bundle.name} have no place in {cell.name}")
+            if remaining := remaining - _take_units(bundle, remaining, nodes, resources):
+                raise ExpansionFailed(f"{remaining} units of {bundle.name} have no place in {cell.name}")
 
 
 def _order(cell: Cell, bundle: Bundle) -> tuple[int, ...]:
@@ -162,23 +162,23 @@ def _take_units(bundle: Bundle, count: int, nodes: Sequence[tuple[int, Domains]]
     # A text can state a process on contiguous ranges alone; any order of nodes will do.
     for solid in (True, False):
         for rank, domains in nodes:
-            while number < count and (taken := unit_of(free.get(rank, 0), bundle, solid, domains)):
-                resources.take(bundle, rank, taken)
+            while number < count and (unit := unit_of(free.get(rank, 0), bundle, solid, domains)):
+                resources.take(bundle, rank, unit)
                 number += 1
     return number
 
 
-def _deal(node: Node, wanted: Sequence[tuple[Bundle, int]], inside: Mapping[Bundle, int], resources: FreeResources) -> None:
+def _deal(node: Node, demand: Sequence[tuple[Bundle, int]], inner: Mapping[Bundle, int], resources: FreeResources) -> None:
     """Assign pieces inside NUMA domains of one node, by a searched packing."""
-    domains, free = numa_domains(node, wanted[0][0].kind), resources.free
+    domains, free = numa_domains(node, demand[0][0].kind), resources.free
     pieces: list[Bundle] = []
-    for bundle, count in wanted:
-        left = count * bundle.unit // bundle.piece
+    for bundle, count in demand:
+        remaining = count * bundle.unit // bundle.piece
         for mask in domains:
-            left -= resources.fill_up(bundle, inside[bundle], bundle.piece, left, node.rank, mask)
-        pieces += [bundle] * left
-    chosen = pack_into_domains([(free.get(node.rank, 0) & mask).bit_count() for mask in domains], [bundle.piece for bundle in pieces])
-    if chosen is None:
+            remaining -= resources.fill_up(bundle, inner[bundle], bundle.piece, remaining, node.rank, mask)
+        pieces += [bundle] * remaining
+    packing = pack_into_domains([(free.get(node.rank, 0) & mask).bit_count() for mask in domains], [bundle.piece for bundle in pieces])
+    if packing is None:
         raise ExpansionFailed(f"the NUMA domains of node {node.rank} do not hold {len(pieces)} pieces")
-    for bundle, number in zip(pieces, chosen):
+    for bundle, number in zip(pieces, packing):
         resources.take(bundle, node.rank, lowest_resources(free[node.rank] & domains[number], bundle.piece, 1, solid=False))

@@ -42,39 +42,39 @@ def expand(layout: Layout, values: Values) -> Assignment:
                     resources.take(bundle, rank, mask)
         if pool in layout.shared:
             continue
-        wanted, enclosed = {bundle: counts[bundle] for bundle in pool.counted if bundle in counts}, layout.enclosed
+        demand, inner_masks = {bundle: counts[bundle] for bundle in pool.counted if bundle in counts}, layout.enclosed
         if layout.problem.previous is not None and pool.host is None:
-            unmoved = unmoved_groups(layout, pool, values, free)
-            for bundle, node, mask in ((bundle, *piece) for bundle, unmoved_pieces in unmoved.items() for piece in unmoved_pieces):
+            groups = unmoved_groups(layout, pool, values, free)
+            for bundle, node, mask in ((bundle, *piece) for bundle, unmoved_pieces in groups.items() for piece in unmoved_pieces):
                 resources.take(bundle, node, mask)
-            wanted, enclosed = without_unmoved(wanted, unmoved, layout), find_enclosed_beside(layout, unmoved)
-        assign_counts(pool, wanted, resources, enclosed)
+            demand, inner_masks = without_unmoved(demand, groups, layout), find_enclosed_beside(layout, groups)
+        assign_counts(pool, demand, resources, inner_masks)
     _share_out(layout, counts, bundle_masks)
     bundle_masks.update((bundle, dict(masks)) for bundle, masks in layout.fixed.items())
-    distributed = {name: distributed_runs(layout, dealt, values) for name, dealt in layout.dealt.items()}
-    return _assemble(layout, bundle_masks, {**layout.on_nodes, **distributed})
+    process_runs = {name: distributed_runs(layout, dealt, values) for name, dealt in layout.dealt.items()}
+    return _assemble(layout, bundle_masks, {**layout.on_nodes, **process_runs})
 
 
-def subtract_enclosed(layout: Layout, bundle: Bundle, held: Mapping[Bundle, NodeMasks]) -> NodeMasks:
+def subtract_enclosed(layout: Layout, bundle: Bundle, masks: Mapping[Bundle, NodeMasks]) -> NodeMasks:
     """Return a bundle's resources outside explicit bundles within it: node rank -> bit mask."""
-    enclosed = layout.enclosed.get(bundle, {})
-    return {node: mask & ~enclosed.get(node, 0) for node, mask in held[bundle].items()}
+    inner_masks = layout.enclosed.get(bundle, {})
+    return {node: mask & ~inner_masks.get(node, 0) for node, mask in masks[bundle].items()}
 
 
 def _share_out(layout: Layout, counts: Mapping[Bundle, Sequence[tuple[Cell, int]]], resources: dict[Bundle, NodeMasks]) -> None:
     """Assign resources of single nodes to the counted bundles of shared pools, beside ranges."""
-    wanted: dict[tuple[str, int], dict[Bundle, int]] = {}
+    demand: dict[tuple[str, int], dict[Bundle, int]] = {}
     for bundle in (bundle for pool in layout.shared for bundle in pool.counted):
         for cell, count in counts.get(bundle, ()):
-            wanted.setdefault((bundle.kind, cell.nodes[0].rank), {})[bundle] = count * bundle.unit - layout.count_enclosed(bundle, cell)
-    for (kind, node), amounts in wanted.items():
+            demand.setdefault((bundle.kind, cell.nodes[0].rank), {})[bundle] = count * bundle.unit - layout.count_enclosed(bundle, cell)
+    for (kind, node), amounts in demand.items():
         pools = [pool for pool in layout.shared if pool.kind == kind]
         ranges = {bundle: subtract_enclosed(layout, bundle, resources).get(node, 0) for pool in pools for bundle in pool.ranged}
-        assigned = masks_on_node(pools, node, amounts, ranges)
-        if assigned is None:
+        masks = masks_on_node(pools, node, amounts, ranges)
+        if masks is None:
             raise ExpansionFailed(f"node {node} does not hold what was counted on it within and beside others")
         for bundle in amounts:
-            resources[bundle][node] = resources[bundle].get(node, 0) | assigned[bundle]
+            resources[bundle][node] = resources[bundle].get(node, 0) | masks[bundle]
 
 
 def _range(layout: Layout, bundle: Bundle, start: int, units: int) -> NodeMasks:
@@ -100,9 +100,9 @@ def _assemble(layout: Layout, resources: dict[Bundle, NodeMasks], on_nodes: Mapp
 
 
 def _component_runs(layout: Layout, component: Component, bundle: Bundle, masks: NodeMasks) -> tuple[Run, ...]:
-    ordered = (order_ranks if were_ranked(layout, bundle) else order_by_rank)(layout, bundle, masks)
+    order = (order_ranks if were_ranked(layout, bundle) else order_by_rank)(layout, bundle, masks)
     labels = labels_of(layout, component)
-    seats = seat_components(layout, bundle, ordered)
+    seats = seat_components(layout, bundle, order)
     if seats is None:
         raise ExpansionFailed(f"no order of ranks keeps what is asked of {bundle.name}")
     runs = compress(_processes(component, order_pinned(layout.problem, component, seats[component.name])), bundle.kind)

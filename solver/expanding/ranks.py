@@ -23,31 +23,31 @@ class PinsBroken(ExpansionFailed):
     """Accepted values violate the pins: an internal error, never a faulty input."""
 
 
-def order_pinned(problem: Problem, component: Component, held: Sequence[Seat]) -> list[Seat]:
+def order_pinned(problem: Problem, component: Component, seats: Sequence[Seat]) -> list[Seat]:
     """Return the resources of a component in rank order, with pinned ranks on their nodes.
 
     Whole groups are swapped, together in all components that share one order of ranks. The order is
     unchanged where it follows the order of nodes or of a range. Raises PinsBroken if no order
     satisfies the pins.
     """
-    linked = line_of(problem, component)
-    if not any(component.pins for component in linked):
-        return list(held)
-    if problem.job.capabilities.nodes_in_order or not all(may_be_renumbered(component) for component in linked):
-        return list(held)
-    blocks_of_pins = split_pinned(problem, linked)
+    line = line_of(problem, component)
+    if not any(component.pins for component in line):
+        return list(seats)
+    if problem.job.capabilities.nodes_in_order or not all(may_be_renumbered(component) for component in line):
+        return list(seats)
+    blocks_of_pins = split_pinned(problem, line)
     if blocks_of_pins is None:
         raise PinsBroken(f"the pins of {component.name} leave blocks of it in several domains")
-    size = unit(problem, linked)
-    pieces = [held[start : start + size] for start in range(0, len(held), size)]
-    pinned = {number: nodes for numbers, nodes in blocks_of_pins[0] for number in numbers}
-    blocks = [(level, whole // size) for level, whole in wholes(problem, linked)]
-    order = _arrange(problem, pinned, [piece[0][0] for piece in pieces], (range(len(pieces)), range(len(pieces))), blocks)
+    size = unit(problem, line)
+    pieces = [seats[start : start + size] for start in range(0, len(seats), size)]
+    pins = {number: nodes for numbers, nodes in blocks_of_pins[0] for number in numbers}
+    blocks = [(level, whole // size) for level, whole in wholes(problem, line)]
+    order = _arrange(problem, pins, [piece[0][0] for piece in pieces], (range(len(pieces)), range(len(pieces))), blocks)
     return [seat for _, position in sorted(order.items()) for seat in pieces[position]]
 
 
 def _arrange(
-    problem: Problem, pinned: dict[int, Allowed], nodes: Sequence[int], remaining: tuple[Sequence[int], Sequence[int]], blocks: list[tuple[str, int]]
+    problem: Problem, pins: dict[int, Allowed], nodes: Sequence[int], remaining: tuple[Sequence[int], Sequence[int]], blocks: list[tuple[str, int]]
 ) -> dict[int, int]:  # fmt: skip
     """Return piece number -> position, block by block, widest level first.
 
@@ -56,7 +56,7 @@ def _arrange(
     """
     numbers, positions = remaining
     if not blocks:
-        return map_pieces(pinned, nodes, numbers, positions)
+        return map_pieces(pins, nodes, numbers, positions)
     (level, size), *inner = blocks
     positions_in: dict[str, list[int]] = {}
     for position in positions:
@@ -64,13 +64,13 @@ def _arrange(
     numbers_in: dict[str, list[int]] = {name: [] for name in positions_in}
     cut = [numbers[start : start + size] for start in range(0, len(numbers), size)]
     for block in cut:
-        names = {domain(problem.cluster.nodes[node], level) for number in block for node in sorted(pinned.get(number, ()))}
+        names = {domain(problem.cluster.nodes[node], level) for number in block for node in sorted(pins.get(number, ()))}
         for name in names:
             if len(numbers_in.get(name, ())) + size > len(positions_in.get(name, ())):
                 raise PinsBroken(f"{name} has no room for a block that is pinned to it")
             numbers_in[name] += block
-    placed = {number for block_numbers in numbers_in.values() for number in block_numbers}
-    for block in (block for block in cut if block[0] not in placed):
+    members = {number for block_numbers in numbers_in.values() for number in block_numbers}
+    for block in (block for block in cut if block[0] not in members):
         free = next(
             (name for name, domain_positions in positions_in.items() if len(numbers_in[name]) + size <= len(domain_positions)), None
         )
@@ -79,47 +79,47 @@ def _arrange(
         numbers_in[free] += block
     order: dict[int, int] = {}
     for name, domain_positions in positions_in.items():
-        order.update(_arrange(problem, pinned, nodes, (sorted(numbers_in[name]), domain_positions), inner))
+        order.update(_arrange(problem, pins, nodes, (sorted(numbers_in[name]), domain_positions), inner))
     return order
 
 
-def map_pieces(pinned: dict[int, Allowed], nodes: Sequence[int], numbers: Sequence[int], positions: Sequence[int]) -> dict[int, int]:
+def map_pieces(pins: dict[int, Allowed], nodes: Sequence[int], numbers: Sequence[int], positions: Sequence[int]) -> dict[int, int]:
     """Return piece number -> position, without blocks to preserve.
 
     A piece that already lies on an allowed node keeps its position.
     """
     current = dict(zip(numbers, positions))
     capacity = Counter(nodes[position] for position in positions)
-    placed: dict[int, list[int]] = {node: [] for node in capacity}
+    numbers_on: dict[int, list[int]] = {node: [] for node in capacity}
 
     def place(number: int, seen: set[int]) -> bool:
         """Find a node for a piece by moving others on (an augmenting path)."""
-        own, allowed = nodes[current[number]], pinned[number]
-        likely = [node for node in ((own, *capacity) if own in allowed else capacity) if node in allowed]
+        home, targets = nodes[current[number]], pins[number]
+        likely = [node for node in ((home, *capacity) if home in targets else capacity) if node in targets]
         for node in likely:
-            if len(placed[node]) < capacity[node]:
-                placed[node].append(number)
+            if len(numbers_on[node]) < capacity[node]:
+                numbers_on[node].append(number)
                 return True
         for node in (node for node in likely if node not in seen):
             seen.add(node)
-            for position, member in enumerate(placed[node]):
+            for position, member in enumerate(numbers_on[node]):
                 if place(member, seen):
-                    placed[node][position] = number
+                    numbers_on[node][position] = number
                     return True
         return False
 
-    for number in sorted((n for n in numbers if n in pinned), key=lambda number: nodes[current[number]] not in pinned[number]):
+    for number in sorted((n for n in numbers if n in pins), key=lambda number: nodes[current[number]] not in pins[number]):
         if not place(number, set()):
             raise PinsBroken(f"pinned group {number} has no place on its nodes")
-    chosen = {number: current[number] for node, members in placed.items() for number in members if nodes[current[number]] == node}
+    order = {number: current[number] for node, members in numbers_on.items() for number in members if nodes[current[number]] == node}
     waiting: dict[int, list[int]] = {}
-    taken = set(chosen.values())
-    for position in (position for position in positions if position not in taken):
+    occupied_positions = set(order.values())
+    for position in (position for position in positions if position not in occupied_positions):
         waiting.setdefault(nodes[position], []).append(position)
-    for node, members in placed.items():
-        chosen.update({number: waiting[node].pop(0) for number in sorted(members) if number not in chosen})
-    left = iter(sorted(position for free in waiting.values() for position in free))
-    return {**chosen, **{number: next(left) for number in numbers if number not in chosen}}
+    for node, members in numbers_on.items():
+        order.update({number: waiting[node].pop(0) for number in sorted(members) if number not in order})
+    remaining = iter(sorted(position for free in waiting.values() for position in free))
+    return {**order, **{number: next(remaining) for number in numbers if number not in order}}
 
 
 def may_be_renumbered(component: Component) -> bool:
@@ -157,7 +157,7 @@ def with_even_counts(layout: Layout, values: Values) -> Values:
 
     The decisions on resources are unchanged.
     """
-    completed = dict(values)
+    result = dict(values)
     present = _present(layout, values)
     for name, dealt in layout.dealt.items():
         cells = [cell for cell in layout.cells if cell.nodes[0].rank in dealt.nodes]
@@ -171,9 +171,9 @@ def with_even_counts(layout: Layout, values: Values) -> Values:
         counts = {Count(dealt.bundle, cell): 0 for cell in layout.cells if cell.nodes[0].rank in dealt.nodes}
         for position, (_, cell) in enumerate(sorted(nodes, key=lambda pair: pair[0])):
             counts[Count(dealt.bundle, cell)] += share + (position < rest)
-        completed.update(dict[object, object](counts.items()))
+        result.update(dict[object, object](counts.items()))
         present[name] = [key.cell for key, count in counts.items() if count]
-    return completed
+    return result
 
 
 def _area(cell: Cell, level: str) -> object:

@@ -37,20 +37,20 @@ def unmoved_groups(layout: Layout, pool: NodePool, values: Values, free: Mapping
     `free` is what the contiguous bundles of the pool leave. The numbers are maximal for these
     values.
     """
-    unmoved: UnmovedPieces = {}
+    groups: UnmovedPieces = {}
     old = {bundle: survivors(layout.problem, bundle.components) for bundle in pool.bundles}
     for cell, previous in ((cell, previous) for owner, cell, previous in holdings(layout) if owner is pool):
         node = cell.nodes[0].rank
         counts = {bundle: values.get(Count(bundle, cell), 0) for bundle in pool.counted}
-        asked = {bundle: count for bundle, count in counts.items() if isinstance(count, int) and count}
+        demand = {bundle: count for bundle, count in counts.items() if isinstance(count, int) and count}
         candidates: UnmovedPieces = {}
-        for bundle in (bundle for bundle in previous if bundle in asked):
+        for bundle in (bundle for bundle in previous if bundle in demand):
             usable = free.get(node, 0) | layout.enclosed.get(bundle, {}).get(node, 0)
-            left = [piece for piece in previous[bundle] if not piece[1] & ~usable]
-            candidates[bundle] = _likely_first(left, old[bundle], blocks(bundle)[0])
-        for bundle, stay in _OneNode(layout, pool, cell, free.get(node, 0), asked).best(candidates).items():
-            unmoved.setdefault(bundle, []).extend(stay)
-    return unmoved
+            free_pieces = [piece for piece in previous[bundle] if not piece[1] & ~usable]
+            candidates[bundle] = _likely_first(free_pieces, old[bundle], blocks(bundle)[0])
+        for bundle, pieces in _OneNode(layout, pool, cell, free.get(node, 0), demand).best(candidates).items():
+            groups.setdefault(bundle, []).extend(pieces)
+    return groups
 
 
 def _likely_first(candidates: Sequence[Piece], old: Pieces, block: int) -> list[Piece]:
@@ -59,48 +59,48 @@ def _likely_first(candidates: Sequence[Piece], old: Pieces, block: int) -> list[
     return sorted(candidates, key=lambda piece: (-company[old.at[piece] // block], old.at[piece]))
 
 
-def find_enclosed_beside(layout: Layout, kept: UnmovedPieces) -> dict[Bundle, dict[int, int]]:
+def find_enclosed_beside(layout: Layout, groups: UnmovedPieces) -> dict[Bundle, dict[int, int]]:
     """Return explicit resources within searched bundles, without unmoved groups.
 
     Bundle -> node rank -> bit mask.
     """
     remaining = {bundle: dict(masks) for bundle, masks in layout.enclosed.items()}
-    for bundle in remaining.keys() & kept.keys():
-        for node, mask in kept[bundle]:
+    for bundle in remaining.keys() & groups.keys():
+        for node, mask in groups[bundle]:
             remaining[bundle][node] = remaining[bundle].get(node, 0) & ~mask
     return remaining
 
 
-def without_unmoved(counts: Counts, kept: UnmovedPieces, layout: Layout) -> Counts:
+def without_unmoved(counts: Counts, groups: UnmovedPieces, layout: Layout) -> Counts:
     """Subtract the unmoved units from the counts."""
-    left: Counts = {}
+    remaining: Counts = {}
     for bundle, cell_counts in counts.items():
-        unmoved_in = Counter(layout.cell_of[node].index for node, _ in kept.get(bundle, ()))
-        left[bundle] = [(cell, count - unmoved_in[cell.index]) for cell, count in cell_counts]
-    return left
+        unmoved_in = Counter(layout.cell_of[node].index for node, _ in groups.get(bundle, ()))
+        remaining[bundle] = [(cell, count - unmoved_in[cell.index]) for cell, count in cell_counts]
+    return remaining
 
 
 class _OneNode:
     """Search for the most unmoved pieces of a node, beside the units `asked` for."""
 
-    def __init__(self, layout: Layout, pool: NodePool, cell: Cell, free: int, asked: Mapping[Bundle, int]) -> None:
-        self.layout, self.pool, self.cell, self.free, self.asked = layout, pool, cell, free, asked
+    def __init__(self, layout: Layout, pool: NodePool, cell: Cell, free: int, demand: Mapping[Bundle, int]) -> None:
+        self.layout, self.pool, self.cell, self.free, self.asked = layout, pool, cell, free, demand
 
-    def best(self, held: UnmovedPieces) -> UnmovedPieces:
+    def best(self, candidates: UnmovedPieces) -> UnmovedPieces:
         """Return the most of the previous pieces that can stay."""
-        every = {bundle: unmoved[: self.asked[bundle]] for bundle, unmoved in held.items()}
-        return every if self._fits(every) else self._try_all([(bundle, piece) for bundle, unmoved in held.items() for piece in unmoved])
+        every = {bundle: pieces[: self.asked[bundle]] for bundle, pieces in candidates.items()}
+        return every if self._fits(every) else self._try_all([(bundle, piece) for bundle, pieces in candidates.items() for piece in pieces])
 
-    def _fits(self, stay: UnmovedPieces) -> bool:
+    def _fits(self, groups: UnmovedPieces) -> bool:
         """Check that the remaining units fit beside the unmoved pieces."""
-        staying = [piece for unmoved in stay.values() for piece in unmoved]
+        staying = [piece for pieces in groups.values() for piece in pieces]
         if overlap(staying):
             return False
         free = self.free & ~sum(mask for _, mask in staying)
-        remaining = {bundle: [(self.cell, count - len(stay.get(bundle, ())))] for bundle, count in self.asked.items()}
+        remaining = {bundle: [(self.cell, count - len(groups.get(bundle, ())))] for bundle, count in self.asked.items()}
         try:
             resources = FreeResources({self.cell.nodes[0].rank: free}, {bundle: {} for bundle in remaining})
-            assign_counts(self.pool, remaining, resources, find_enclosed_beside(self.layout, stay))
+            assign_counts(self.pool, remaining, resources, find_enclosed_beside(self.layout, groups))
         except ExpansionFailed:
             return False
         return True
@@ -109,24 +109,24 @@ class _OneNode:
         """Return the largest set of these pieces that can stay, by enumeration."""
         best: list[tuple[Bundle, Piece]] = []
 
-        def extend(position: int, taken: list[tuple[Bundle, Piece]], mask: int) -> None:
+        def extend(position: int, selection: list[tuple[Bundle, Piece]], mask: int) -> None:
             nonlocal best
-            if len(taken) > len(best) and self._fits(_group_by_bundle(taken)):
-                best = taken
-            if position == len(every) or len(taken) + len(every) - position <= len(best):
+            if len(selection) > len(best) and self._fits(_group_by_bundle(selection)):
+                best = selection
+            if position == len(every) or len(selection) + len(every) - position <= len(best):
                 return
             bundle, piece = every[position]
-            if not piece[1] & mask and sum(chosen is bundle for chosen, _ in taken) < self.asked[bundle]:
-                extend(position + 1, [*taken, (bundle, piece)], mask | piece[1])
-            extend(position + 1, taken, mask)
+            if not piece[1] & mask and sum(holder is bundle for holder, _ in selection) < self.asked[bundle]:
+                extend(position + 1, [*selection, (bundle, piece)], mask | piece[1])
+            extend(position + 1, selection, mask)
 
         extend(0, [], 0)
         return _group_by_bundle(best)
 
 
-def _group_by_bundle(taken: Sequence[tuple[Bundle, Piece]]) -> UnmovedPieces:
+def _group_by_bundle(pairs: Sequence[tuple[Bundle, Piece]]) -> UnmovedPieces:
     by_bundle: UnmovedPieces = {}
-    for bundle, piece in taken:
+    for bundle, piece in pairs:
         by_bundle.setdefault(bundle, []).append(piece)
     return by_bundle
 
@@ -139,46 +139,46 @@ def were_ranked(layout: Layout, bundle: Bundle) -> bool:
     return layout.problem.previous is not None and not (bundle.fixed or bundle.contiguous)
 
 
-def order_ranks(layout: Layout, bundle: Bundle, held: Mapping[int, int]) -> list[Seat]:
-    """Return a bundle's resources in rank order; `held` maps node ranks to bit masks.
+def order_ranks(layout: Layout, bundle: Bundle, masks: Mapping[int, int]) -> list[Seat]:
+    """Return a bundle's resources in rank order; `masks` maps node ranks to bit masks.
 
     A unit that stays keeps its number if the required domains allow it; other units fill the
     remaining numbers. If nodes must ascend with the ranks, or groups are kept together by
     preference, the nodes decide as without a previous answer: units keep their resources but not
     their numbers.
     """
-    units = _units(bundle, held, survivors(layout.problem, bundle.components))
-    preferred = any(not keep.required and keep.unit != WHOLE for component in bundle.components for keep in component.keep)
-    if layout.problem.job.capabilities.nodes_in_order or preferred:
+    units = _units(bundle, masks, survivors(layout.problem, bundle.components))
+    has_preference = any(not keep.required and keep.unit != WHOLE for component in bundle.components for keep in component.keep)
+    if layout.problem.job.capabilities.nodes_in_order or has_preference:
         seats_on: dict[int, list[Seat]] = {}
         for _, unit in units:
             seats_on.setdefault(unit[0][0], []).extend(unit)
-        return [seats_on[node].pop(0) for node, _ in order_by_rank(layout, bundle, held)]
+        return [seats_on[node].pop(0) for node, _ in order_by_rank(layout, bundle, masks)]
     return [seat for unit in _Numbering(layout, units, *blocks(bundle)).fill() for seat in unit]
 
 
 def _units(bundle: Bundle, masks: Mapping[int, int], old: Pieces) -> list[tuple[int | None, Unit]]:
     """Return (previous number or None, resources) node by node, unmoved units first."""
-    stayed: dict[int, list[tuple[int, int]]] = {}
+    old_units: dict[int, list[tuple[int, int]]] = {}
     for (node, mask), number in old.at.items():
         if not mask & ~masks.get(node, 0):
-            stayed.setdefault(node, []).append((number, mask))
+            old_units.setdefault(node, []).append((number, mask))
     units: list[tuple[int | None, Unit]] = []
     is_single = len(bundle.components) == 1
     for node, mask in sorted(masks.items()):
-        for number, unit in sorted(stayed.get(node, ())):
+        for number, unit in sorted(old_units.get(node, ())):
             # Components on the same resources have their own order inside a unit.
             units.append((number, tuple(old.seats((node, unit)) if is_single else ((node, index) for index in bits(unit)))))
             mask &= ~unit
-        left = [(node, index) for index in bits(mask)]
-        units += [(None, tuple(left[start : start + bundle.unit])) for start in range(0, len(left), bundle.unit)]
+        free_seats = [(node, index) for index in bits(mask)]
+        units += [(None, tuple(free_seats[start : start + bundle.unit])) for start in range(0, len(free_seats), bundle.unit)]
     return units
 
 
 def blocks(bundle: Bundle) -> tuple[int, tuple[str, ...]]:
     """Return (consecutive units that must share a domain, levels of the domains)."""
-    required = [(component, keep) for component in bundle.components for keep in component.keep if keep.required and keep.unit != WHOLE]
-    above = [(component, keep) for component, keep in required if keep.level in LEVELS]
+    keeps = [(component, keep) for component in bundle.components for keep in component.keep if keep.required and keep.unit != WHOLE]
+    above = [(component, keep) for component, keep in keeps if keep.level in LEVELS]
     size = lcm(bundle.unit, *(size_of(component, keep) for component, keep in above))
     return size // bundle.unit, tuple(dict.fromkeys(keep.level for _, keep in above))
 
@@ -210,8 +210,8 @@ class _Numbering:
             if self._lack(start):
                 size = len(self.fixed[start : start + self.block])
                 self._complete(start, next((place for place, units in self.free.items() if len(units) >= size), None))
-        left = iter([unit for units in self.free.values() for unit in units])
-        return [next(left) if member is None else member for member in self.fixed]
+        remaining = iter([unit for units in self.free.values() for unit in units])
+        return [next(remaining) if member is None else member for member in self.fixed]
 
     def _common_place(self, start: int) -> Place | None:
         """Return the most frequent place of a block; units elsewhere lose their numbers."""

@@ -19,7 +19,7 @@ from ...models.record import dataclass
 from ...models.task_order import order_tasks
 from ..wording import exactly_in_seconds, figure, join_names, level_name, with_unit
 
-_KEPT = {TP: "each tp group", EP: "each ep group", REPLICA: "each replica"}
+_GROUP_TEXTS = {TP: "each tp group", EP: "each ep group", REPLICA: "each replica"}
 MAX_ROWS = 4
 """Largest number of measurements listed per component."""
 
@@ -46,7 +46,7 @@ def demands_of(problem: Problem) -> tuple[DemandText, ...]:
     return tuple(demands)
 
 
-def _describe(component: Component, estimated: bool) -> Iterator[DemandText]:
+def _describe(component: Component, is_estimate: bool) -> Iterator[DemandText]:
     name = (component.name,)
     yield from (DemandText(name, _keep(keep), keep.span) for keep in component.keep)
     yield from (DemandText(name, _spread(spread), spread.span) for spread in component.spread)
@@ -59,32 +59,32 @@ def _describe(component: Component, estimated: bool) -> Iterator[DemandText]:
         words = ", ".join(f"{key} {'yes' if value is True else value}" for key, value in non_default_keys(component.estimate).items())
         yield DemandText(name, f"its memory is estimated{': ' * bool(words)}{words}", component.span("estimate"))
     if component.offloaded:
-        retained = f"{write_memory(component.offloaded)} of each accelerator stay taken while another phase runs"
-        yield DemandText(name, retained, component.span("offloaded"))
+        text = f"{write_memory(component.offloaded)} of each accelerator stay taken while another phase runs"
+        yield DemandText(name, text, component.span("offloaded"))
     if component.host_memory:
         yield DemandText(name, f"{write_memory(component.host_memory)} of its node for each process", component.span("host_memory"))
     if component.traffic:
         exchange = f"its processes exchange {write_memory(component.traffic)} a step with every further domain that they use"
-        yield DemandText(name, exchange + (" (an estimate)" if estimated else ""), None if estimated else component.span("traffic"))
+        yield DemandText(name, exchange + (" (an estimate)" if is_estimate else ""), None if is_estimate else component.span("traffic"))
 
 
 def _keep(keep: Keep) -> str:
     most = f"one {level_name(keep.level)}" if keep.domains == 1 else f"at most {keep.domains} {level_name(keep.level)}s"
-    return f"{_KEPT.get(keep.unit, 'all of it')} in {most}" + ("" if keep.required else " if that can be")
+    return f"{_GROUP_TEXTS.get(keep.unit, 'all of it')} in {most}" + ("" if keep.required else " if that can be")
 
 
 def _spread(spread: Spread) -> str:
-    parts = [f"in at least {spread.domains} {level_name(spread.level)}s"] if spread.domains > 1 else []
-    parts += [f"at most {spread.percent} % of it in one {level_name(spread.level)}"] if spread.percent < 100 else []
-    return ", ".join(parts) or f"in any {level_name(spread.level)}"
+    clauses = [f"in at least {spread.domains} {level_name(spread.level)}s"] if spread.domains > 1 else []
+    clauses += [f"at most {spread.percent} % of it in one {level_name(spread.level)}"] if spread.percent < 100 else []
+    return ", ".join(clauses) or f"in any {level_name(spread.level)}"
 
 
 def _link(link: Link) -> str:
-    parts = [f"{write_memory(link.weights)} of weights for each domain without {link.source}"] if link.weights else []
+    clauses = [f"{write_memory(link.weights)} of weights for each domain without {link.source}"] if link.weights else []
     if link.stream:
-        served = f"that none of {link.source} serves in its domain" + (f", one of which serves {link.ratio}" if link.ratio > 1 else "")
-        parts.append(f"{write_memory(link.stream)} for each accelerator of {link.target} {served}")
-    return " and ".join(parts) + (" (an estimate)" if link.estimate else "")
+        condition = f"that none of {link.source} serves in its domain" + (f", one of which serves {link.ratio}" if link.ratio > 1 else "")
+        clauses.append(f"{write_memory(link.stream)} for each accelerator of {link.target} {condition}")
+    return " and ".join(clauses) + (" (an estimate)" if link.estimate else "")
 
 
 def _preference(preference: Preference) -> str:
@@ -111,24 +111,26 @@ def _times(component: Component) -> Iterator[DemandText]:
     if component.timed is None:
         return
     for phase in component.timed.phases:
-        rows = [measured for measured in component.timed.measured if measured.phase == phase and not measured.assumed]
-        formulas = Counter(measured.assumed for measured in component.timed.measured if measured.phase == phase and measured.assumed)
-        left = len(rows) - MAX_ROWS
-        more = f", and {left} more {plural('measurement', left)}" if left > 0 else ""
+        rows = [measurement for measurement in component.timed.measured if measurement.phase == phase and not measurement.assumed]
+        formulas = Counter(
+            measurement.assumed for measurement in component.timed.measured if measurement.phase == phase and measurement.assumed
+        )
+        remaining = len(rows) - MAX_ROWS
+        more = f", and {remaining} more {plural('measurement', remaining)}" if remaining > 0 else ""
         target = f" to {phase}" if phase else ""
-        parts = [f"takes{target} {join_names([_row(row) for row in rows[:MAX_ROWS]])}{more}"] if rows else []
-        parts += [f"on {count} {'more ' * bool(rows)}counts by {formula}" for formula, count in formulas.items()]
-        parts.append("no other counts" if component.timed.scaling == TABLE else f"{component.timed.scaling} between and beyond")
+        clauses = [f"takes{target} {join_names([_row(row) for row in rows[:MAX_ROWS]])}{more}"] if rows else []
+        clauses += [f"on {count} {'more ' * bool(rows)}counts by {formula}" for formula, count in formulas.items()]
+        clauses.append("no other counts" if component.timed.scaling == TABLE else f"{component.timed.scaling} between and beyond")
         spans = [row.span for row in rows if row.span]
-        yield DemandText((component.name,), "; ".join(parts), spans[0] if spans else component.span("timed"))
+        yield DemandText((component.name,), "; ".join(clauses), spans[0] if spans else component.span("timed"))
     if component.timed.samples:
         yield DemandText((component.name,), f"its replicas divide {component.timed.samples} samples evenly", component.span("samples"))
 
 
-def _row(measured: Measured) -> str:
-    with_ = [measured.model] if measured.model else []
-    with_ += [measured.degrees] if measured.degrees else []
-    return f"{with_unit(format_seconds(measured.nanoseconds))} on {' '.join([str(measured.accelerators), *with_])}"
+def _row(measurement: Measured) -> str:
+    with_ = [measurement.model] if measurement.model else []
+    with_ += [measurement.degrees] if measurement.degrees else []
+    return f"{with_unit(format_seconds(measurement.nanoseconds))} on {' '.join([str(measurement.accelerators), *with_])}"
 
 
 def _list_criteria(workload: Workload) -> Iterator[str]:

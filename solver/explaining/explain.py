@@ -66,9 +66,9 @@ class SharedAccelerators:
     compared: int
     asked: tuple[Relation, ...] = ()
 
-    def alone(self, together: ColocatedSet) -> bool:
+    def alone(self, colocated_set: ColocatedSet) -> bool:
         """Return True if the set overlaps with no other set."""
-        return all(together not in (overlap.first, overlap.second) for overlap in self.overlaps)
+        return all(colocated_set not in (overlap.first, overlap.second) for overlap in self.overlaps)
 
 
 @dataclass(frozen=True)
@@ -99,20 +99,20 @@ class Explanation:
         return self.needs is not None and self.needs.there is not None
 
 
-def explain(reading: Reading, again: Callable[[AsDeclared], Reading], verify: Verify, iteration_of: Derive) -> Explanation:
+def explain(reading: Reading, reread: Callable[[AsDeclared], Reading], verify: Verify, iteration_of: Derive) -> Explanation:
     """Return the explanation of a file.
 
     If neither the file nor the user states the accelerators per node, the smallest sufficient
-    number is assumed; `again` reads the file on that cluster. `verify` returns the report on a
+    number is assumed; `reread` reads the file on that cluster. `verify` returns the report on a
     reading; `iteration_of` derives the iteration time of explicit ranks.
     """
-    explained = partial(_explain, verify, iteration_of)
+    explain_reading = partial(_explain, verify, iteration_of)
     if reading.problem is not None and not reading.problem.cluster.counted:
-        return _assuming(reading, again, explained) or explained(reading)
-    return explained(reading)
+        return _assuming(reading, reread, explain_reading) or explain_reading(reading)
+    return explain_reading(reading)
 
 
-def _assuming(reading: Reading, reread: Callable[[AsDeclared], Reading], explained: Callable[..., Explanation]) -> Explanation | None:
+def _assuming(reading: Reading, reread: Callable[[AsDeclared], Reading], explain_reading: Callable[..., Explanation]) -> Explanation | None:
     """Explain the file on the smallest nodes that hold all ranks; None without ranks."""
     per_node = next((int(derivation.value) for derivation in reading.derivations if derivation.name == ACCELERATORS_PER_NODE), 0)
     if not 0 < per_node <= MAX_ACCELERATORS_PER_NODE:
@@ -120,14 +120,14 @@ def _assuming(reading: Reading, reread: Callable[[AsDeclared], Reading], explain
     on_least = reread(AsDeclared(per_node))
     if on_least.problem is None or not on_least.problem.cluster.counted:
         return None
-    first = explained(on_least, per_node)
-    larger = (explained(reread(AsDeclared(count)), count) for count in USUAL if count > per_node and first.report.errors)
-    chosen = next((explanation for explanation in larger if len(explanation.report.errors) < len(first.report.errors)), first)
+    first = explain_reading(on_least, per_node)
+    larger = (explain_reading(reread(AsDeclared(count)), count) for count in USUAL if count > per_node and first.report.errors)
+    best = next((explanation for explanation in larger if len(explanation.report.errors) < len(first.report.errors)), first)
     missing = missing_in(reading, reading.unchecked)
-    return replace(chosen, report=replace(chosen.report, missing=missing, machines=""))
+    return replace(best, report=replace(best.report, missing=missing, machines=""))
 
 
-def _explain(verify: Verify, iteration_of: Derive, reading: Reading, assumed: int = 0) -> Explanation:
+def _explain(verify: Verify, iteration_of: Derive, reading: Reading, per_node: int = 0) -> Explanation:
     problem, report = reading.problem, verify(reading)
     secret = reading.document.environment
     if problem is None:
@@ -135,19 +135,19 @@ def _explain(verify: Verify, iteration_of: Derive, reading: Reading, assumed: in
     unknown = {
         derivation.component for derivation in reading.derivations if derivation.name == WORLD_SIZE and derivation.value == NOT_KNOWN
     }
-    planned = reading.to_solve.problem or problem
-    needs = needs_of(problem, reading.document, unknown, planned)
-    derived = numbers(problem, needs, reading.derivations, reading.document)
+    search_problem = reading.to_solve.problem or problem
+    needs = needs_of(problem, reading.document, unknown, search_problem)
+    number_derivations = numbers(problem, needs, reading.derivations, reading.document)
     plan = Plan(problem.cluster, problem.build_given(), VERIFIED)
-    derivations = tuple(_conceal(derivation, secret) for derivation in (*derived, *iteration_of(planned)))
-    demands = (*demands_of(problem), *list_times(planned))
-    return Explanation(report, plan, needs, sharing_of(problem), derivations, assumed, demands)
+    derivations = tuple(_conceal(derivation, secret) for derivation in (*number_derivations, *iteration_of(search_problem)))
+    demands = (*demands_of(problem), *list_times(search_problem))
+    return Explanation(report, plan, needs, sharing_of(problem), derivations, per_node, demands)
 
 
 def _conceal(derivation: Derivation, secret: Environment) -> Derivation:
     """Hide a number that comes from the environment."""
-    hidden = [figure.span in secret.places for figure in derivation.figures if figure.span]
-    if not any(hidden):
+    matches = [figure.span in secret.places for figure in derivation.figures if figure.span]
+    if not any(matches):
         return derivation
     figures = tuple(
         replace(figure, value=NOT_SHOWN) if figure.span and figure.span in secret.places else figure for figure in derivation.figures
@@ -157,19 +157,19 @@ def _conceal(derivation: Derivation, secret: Environment) -> Derivation:
 
 def sharing_of(problem: Problem) -> SharedAccelerators:
     """Return the sharing of placed components. The cost grows with node stretches and pairs."""
-    nodes, alike = components_by_accelerators(problem, problem.build_given())
+    nodes, groups = components_by_accelerators(problem, problem.build_given())
     order = {component.name: position for position, component in enumerate(problem.components)}
     sets: list[ColocatedSet] = []
-    occupied: dict[int, list[tuple[ColocatedSet, int]]] = {}
-    shared: Counter[tuple[ColocatedSet, ColocatedSet]] = Counter()
-    for places, names in sorted(alike.items(), key=lambda entry: order[entry[1][0]]):
+    holders: dict[int, list[tuple[ColocatedSet, int]]] = {}
+    totals: Counter[tuple[ColocatedSet, ColocatedSet]] = Counter()
+    for places, names in sorted(groups.items(), key=lambda entry: order[entry[1][0]]):
         sets.append(ColocatedSet(tuple(names), sum(mask.bit_count() * len(nodes[number]) for number, mask in places)))
         for number, mask in places if len(sets) <= MOST else ():
-            for earlier, earlier_mask in occupied.setdefault(number, []):
+            for earlier, earlier_mask in holders.setdefault(number, []):
                 if common := mask & earlier_mask:
-                    shared[earlier, sets[-1]] += common.bit_count() * len(nodes[number])
-            occupied[number].append((sets[-1], mask))
-    overlaps = [_overlap(first, second, amount) for (first, second), amount in shared.items()]
+                    totals[earlier, sets[-1]] += common.bit_count() * len(nodes[number])
+            holders[number].append((sets[-1], mask))
+    overlaps = [_overlap(first, second, amount) for (first, second), amount in totals.items()]
     inner = {(overlap.first, overlap.second) for overlap in overlaps if overlap.kind == WITHIN}
     indirect = {(first, second) for first, middle in inner for second in sets[:MOST] if (middle, second) in inner}
     direct = [overlap for overlap in overlaps if overlap.kind != WITHIN or (overlap.first, overlap.second) not in indirect]
@@ -178,7 +178,7 @@ def sharing_of(problem: Problem) -> SharedAccelerators:
     return SharedAccelerators(tuple(sets), tuple(direct), min(len(sets), MOST), relations)
 
 
-def _overlap(first: ColocatedSet, second: ColocatedSet, shared: int) -> Overlap:
-    if shared == second.accelerators:
+def _overlap(first: ColocatedSet, second: ColocatedSet, common: int) -> Overlap:
+    if common == second.accelerators:
         first, second = second, first
-    return Overlap(WITHIN if shared == first.accelerators else PARTLY, first, second, shared)
+    return Overlap(WITHIN if common == first.accelerators else PARTLY, first, second, common)

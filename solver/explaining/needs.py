@@ -30,24 +30,24 @@ Layout = tuple[tuple[int, int], ...]
 """(number of nodes, resources per node) in node order; equal amounts are merged."""
 
 
-def lower_bound(problem: Problem, moved: Set[str] = frozenset()) -> int:
+def lower_bound(problem: Problem, movers: Set[str] = frozenset()) -> int:
     """Return a lower bound on accelerators: the largest need of sets that may not share.
 
     Sets that may share count once. If counts are chosen by time, sets that work in turns may share
-    unless the file forbids it; otherwise only sets that the file permits. `moved` are components
+    unless the file forbids it; otherwise only sets that the file permits. `movers` are components
     whose explicit ranks a search gives up: other components may use their accelerators. If degrees
     imply more than themselves, the minimum over all choices is taken.
     """
     if problem.job.planning.followed:
         from ...models.tied_degrees import with_degrees
 
-        return min(lower_bound(with_degrees(problem, choice.degrees), moved) for choice in problem.job.planning.followed)
-    every = [tuple(part for part in members if problem.kind(part) == ACCELERATOR) for members in sharing_sets(problem)]
+        return min(lower_bound(with_degrees(problem, choice.degrees), movers) for choice in problem.job.planning.followed)
+    every = [tuple(member for member in members if problem.kind(member) == ACCELERATOR) for members in sharing_sets(problem)]
     sets = [members for members in every if members]
     within = _within(problem, sets)
-    searched = [members for members in sets if all(component.runs is None for component in members)]
-    weights = [_least(problem, members) - _count_shared(problem, members, within, moved) for members in searched]
-    needing = {index: searched[index] for index, weight in enumerate(weights) if weight > 0}
+    hinted_sets = [members for members in sets if all(component.runs is None for component in members)]
+    weights = [_least(problem, members) - _count_shared(problem, members, within, movers) for members in hinted_sets]
+    needing = {index: hinted_sets[index] for index, weight in enumerate(weights) if weight > 0}
     share, order = _that_share(problem, needing, within), sorted(needing, key=lambda index: -weights[index])
     return max((_greedy(first, order, weights, share) for first in order[:MOST_TRIED]), default=0)
 
@@ -65,8 +65,8 @@ def _within(problem: Problem, sets: Iterable[Members]) -> Within:
 
 def _least(problem: Problem, members: Members) -> int:
     """Return the minimum accelerators of colocated components over all degrees."""
-    tied, minimum = problem.job.planning.tied, max(component.least for component in members)
-    choices = [problem.job.choices.get(tied.get(component.name, component.name), (component.parallel,)) for component in members]
+    ties, minimum = problem.job.planning.tied, max(component.least for component in members)
+    choices = [problem.job.choices.get(ties.get(component.name, component.name), (component.parallel,)) for component in members]
     if prod(map(len, choices)) > MOST_CHOICES:
         return max(_least(problem, (component,)) for component in members) if len(members) > 1 else minimum
     steps = (lcm(*(_step(problem, component, parallel) for component, parallel in zip(members, degrees))) for degrees in product(*choices))
@@ -81,15 +81,15 @@ def _step(problem: Problem, component: Component, parallel: Parallel) -> int:
     return replace(component, per_process=shape.per_process, stride=shape.stride, parallel=shape.parallel).step
 
 
-def _count_shared(problem: Problem, members: Members, within: Within, moved: Set[str]) -> int:
+def _count_shared(problem: Problem, members: Members, within: Within, movers: Set[str]) -> int:
     """Return the number of accelerators with explicit ranks that the members may use."""
-    names, shared = {member.name for member in members}, 0
+    names, total = {member.name for member in members}, 0
     for explicit in problem.components:
         if explicit.runs is not None and problem.kind(explicit) == ACCELERATOR:
-            permitted = problem.job.overlaps.get(explicit.name, frozenset()) | within.get(explicit.name, frozenset())
-            if explicit.name in moved or names & permitted or explicit.name in within[members[0].name]:
-                shared += problem.build_given().count_held(explicit.name, ACCELERATOR)
-    return shared
+            partners = problem.job.overlaps.get(explicit.name, frozenset()) | within.get(explicit.name, frozenset())
+            if explicit.name in movers or names & partners or explicit.name in within[members[0].name]:
+                total += problem.build_given().count_held(explicit.name, ACCELERATOR)
+    return total
 
 
 def _that_share(problem: Problem, sets: Mapping[int, Members], within: Within) -> dict[int, set[int]]:
@@ -120,11 +120,11 @@ def _list_required_apart(problem: Problem) -> Iterable[tuple[str, ...]]:
 
 def _greedy(first: int, order: list[int], weights: list[int], share: Mapping[int, Set[int]]) -> int:
     """Return the weight of a greedy selection that starts with `first`."""
-    selected = [first]
+    selection = [first]
     for index in order:
-        if index != first and share[index].isdisjoint(selected):
-            selected.append(index)
-    return sum(weights[index] for index in selected)
+        if index != first and share[index].isdisjoint(selection):
+            selection.append(index)
+    return sum(weights[index] for index in selection)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,39 +187,39 @@ class Needs:
     sizes_not_read: int = 0
 
 
-def needs_of(problem: Problem, document: Document, unknown: Container[str] = (), planned: Problem | None = None) -> Needs:
+def needs_of(problem: Problem, document: Document, unknown: Container[str] = (), search_problem: Problem | None = None) -> Needs:
     """Return the needs of a job; for `unknown` components only accelerators are known.
 
-    `planned` is the search's problem: it may give up ranks, and knows the degrees on each count.
+    `search_problem` is the search's problem: it may give up ranks, and knows the degrees on each count.
     The cost grows with runs and with differing nodes.
     """
     assignment, cluster = problem.build_given(), problem.cluster
     layouts: dict[str, Counter[int]] = {}
-    used = touched = idle = 0
+    usage = node_count = idle = 0
     for nodes, node, masks in stretches(problem, assignment):
         mask = 0
         for (name, kind), component_mask in masks.items():
             mask |= component_mask if kind == ACCELERATOR else 0
             if component_mask:
                 layouts.setdefault(name, Counter())[component_mask.bit_count()] += len(nodes)
-        used += mask.bit_count() * len(nodes)
-        touched += len(nodes) if masks else 0
+        usage += mask.bit_count() * len(nodes)
+        node_count += len(nodes) if masks else 0
         idle += (node.free(ACCELERATOR) & ~mask).bit_count() * len(nodes)
     component_needs = [_need(problem, component, assignment, layouts.get(component.name), document) for component in problem.components]
     component_needs = [replace(need, processes=None, cpus=0) if need.name in unknown else need for need in component_needs]
-    search = (planned or problem).job.planning
+    search = (search_problem or problem).job.planning
     return Needs(
-        tuple(component_needs), used, touched, lower_bound(_as_searched(problem, planned or problem), frozenset(search.own)),
+        tuple(component_needs), usage, node_count, lower_bound(_as_searched(problem, search_problem or problem), frozenset(search.own)),
         cluster.total() if cluster.counted else None, len(cluster.nodes), idle if cluster.counted else 0, sum(need.cpus for need in component_needs),
         search.unread_choices, search.sizes_not_read,
     )  # fmt: skip
 
 
-def _as_searched(problem: Problem, searched: Problem) -> Problem:
+def _as_searched(problem: Problem, search_problem: Problem) -> Problem:
     """Return the problem with the search's degree choices and their consequences."""
-    known = searched.job.planning
-    planning = replace(problem.job.planning, tied=known.tied, followed=known.followed, shapes=known.shapes, ways=known.ways)
-    return replace(problem, job=replace(problem.job, choices=searched.job.choices, planning=planning))
+    search = search_problem.job.planning
+    planning = replace(problem.job.planning, tied=search.tied, followed=search.followed, shapes=search.shapes, ways=search.ways)
+    return replace(problem, job=replace(problem.job, choices=search_problem.job.choices, planning=planning))
 
 
 def _need(
@@ -232,5 +232,5 @@ def _need(
     if component.runs is None:
         return ComponentNeed(name, kind, None, asked=(component.least, component.most), counts=component.counts)
     layout, processes = layout or Counter(assignment.processes_on(name).values()), assignment.world_size(name)
-    merged = tuple((nodes, count) for count, nodes in layout.items())
-    return ComponentNeed(name, kind, processes, merged, assignment.count_held(name, kind), component.cpus * processes)
+    node_counts = tuple((nodes, count) for count, nodes in layout.items())
+    return ComponentNeed(name, kind, processes, node_counts, assignment.count_held(name, kind), component.cpus * processes)

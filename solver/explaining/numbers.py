@@ -19,17 +19,17 @@ from .needs import ComponentNeed, Needs
 
 SIZES = (WORLD_SIZE, PROCESSES_PER_NODE, REPLICA_SIZE, DATA_PARALLEL_SIZE, REPLICAS, CPUS)
 """Sizes of a component in output order; shares per process follow."""
-SHOWN = 4
+MAX_SIZES = 4
 """Largest number of different processes-per-node values listed."""
 
 
-def numbers(problem: Problem, needs: Needs, known: Iterable[Derivation], document: Document) -> tuple[Derivation, ...]:
+def numbers(problem: Problem, needs: Needs, facts: Iterable[Derivation], document: Document) -> tuple[Derivation, ...]:
     """Return every derived number: by component, then of the job as a whole.
 
-    `known` are the dialect's derivations. They replace general derivations of the same name, as
+    `facts` are the dialect's derivations. They replace general derivations of the same name, as
     they use the framework's formula.
     """
-    dialect_derivations, derivations = list(known), list[Derivation]()
+    dialect_derivations, derivations = list(facts), list[Derivation]()
     for component, need in zip(problem.components, needs.components):
         by_dialect = {derivation.name: derivation for derivation in dialect_derivations if derivation.component == component.name}
         general = {derivation.name: derivation for derivation in _derive(problem, component, need, document)}
@@ -48,10 +48,10 @@ def numbers(problem: Problem, needs: Needs, known: Iterable[Derivation], documen
 def _derive(problem: Problem, component: Component, need: ComponentNeed, document: Document) -> Iterator[Derivation]:
     if need.processes is None:
         return
-    name, processes, written = component.name, need.processes, _read_figure(component, "placement", document)
-    yield Derivation(name, WORLD_SIZE, processes, _world_size(component, need), written)
+    name, processes, figures = component.name, need.processes, _read_figure(component, "placement", document)
+    yield Derivation(name, WORLD_SIZE, processes, _world_size(component, need), figures)
     if processes > 1:
-        yield Derivation(name, PROCESSES_PER_NODE, *_per_node(problem, name, processes), written)
+        yield Derivation(name, PROCESSES_PER_NODE, *_per_node(problem, name, processes), figures)
     replica = component.parallel.replica
     amount = problem.build_given().amount(name)
     if replica > 1 and need.accelerators:
@@ -61,7 +61,7 @@ def _derive(problem: Problem, component: Component, need: ComponentNeed, documen
         yield Derivation(name, REPLICA_SIZE, replica, formula, parallel)
         label = REPLICAS if (component.role or name) == ROLLOUT else DATA_PARALLEL_SIZE
         yield Derivation(
-            name, label, amount // replica, _format_division(amount, "accelerators", replica, "a replica"), (*written, *parallel)
+            name, label, amount // replica, _format_division(amount, "accelerators", replica, "a replica"), (*figures, *parallel)
         )
     if component.cpus:
         yield Derivation(name, CPUS, need.cpus, f"{processes} {plural('process', processes)} x {component.cpus}")
@@ -88,7 +88,7 @@ def _per_node(problem: Problem, name: str, processes: int) -> tuple[int | str, s
     formula = f"{with_noun(processes, 'process')} on {with_noun(nodes, 'node')}"
     if len(sizes) == 1:
         return sizes[0], formula
-    listing = ", ".join(map(str, sizes)) if len(sizes) <= SHOWN else f"{min(sizes)} to {max(sizes)}"
+    listing = ", ".join(map(str, sizes)) if len(sizes) <= MAX_SIZES else f"{min(sizes)} to {max(sizes)}"
     return listing, formula
 
 
@@ -104,8 +104,8 @@ def _shares(shares: list[Share], processes: int) -> Iterator[Derivation]:
 
 def _format_division(amount: int, unit: str, among: int, divisor_name: str) -> str:
     """Return a formula such as `64 samples // 8`, with the remainder."""
-    left = amount % among if among else amount
-    return f"{amount} {unit} // {among}" + (f" {divisor_name}" if divisor_name else "") + (f", {left} left over" if left else "")
+    remainder = amount % among if among else amount
+    return f"{amount} {unit} // {among}" + (f" {divisor_name}" if divisor_name else "") + (f", {remainder} left over" if remainder else "")
 
 
 def _read_figure(component: Component, field: str, document: Document) -> tuple[Figure, ...]:

@@ -35,17 +35,17 @@ def domain_multiple(problem: Problem, component: Component, level: str) -> int:
 
     Only demands on this level count.
     """
-    required = (keep for keep in component.keep if keep.required and keep.level == level)
-    divisor = lcm(*(size_of(component, keep) for keep in required if keep.unit != WHOLE or level not in LEVELS))
-    strided = component.contiguous and component.stride > 1 and component.group_size > 1
-    if level == NUMA and divisor > 1 and strided:
+    keeps = (keep for keep in component.keep if keep.required and keep.level == level)
+    divisor = lcm(*(size_of(component, keep) for keep in keeps if keep.unit != WHOLE or level not in LEVELS))
+    has_stride = component.contiguous and component.stride > 1 and component.group_size > 1
+    if level == NUMA and divisor > 1 and has_stride:
         return lcm(divisor, component.block)  # groups spread over their whole block
     if level != NODE_LEVEL or problem.kind(component) == NODE:
         return divisor
     # A tensor parallel group stays on a node unless a demand sets its level; a process always does.
     crosses = any(keep.unit == TP for keep in component.keep)
     if crosses:
-        group = component.per_process * (component.stride if strided and component.per_process > 1 else 1)
+        group = component.per_process * (component.stride if has_stride and component.per_process > 1 else 1)
     else:
         group = component.unit
     return lcm(divisor, group, problem.whole_replica(component))
@@ -64,8 +64,8 @@ def unit(problem: Problem, members: Iterable[Component]) -> int:
 
 def is_single(members: Iterable[Component]) -> bool:
     """Return True if some member must be a single unit or piece."""
-    required = ((component, keep) for component in members for keep in component.keep if keep.required and keep.unit == WHOLE)
-    return any(keep.level not in LEVELS and keep.domains == 1 and component.least == component.most for component, keep in required)
+    keeps = ((component, keep) for component in members for keep in component.keep if keep.required and keep.unit == WHOLE)
+    return any(keep.level not in LEVELS and keep.domains == 1 and component.least == component.most for component, keep in keeps)
 
 
 def wholes(problem: Problem, members: Iterable[Component]) -> tuple[tuple[str, int], ...]:
@@ -145,13 +145,13 @@ class Bundle:
 
 def bundles_of(problem: Problem) -> tuple[Bundle, ...]:
     """Return a bundle for every colocated set with resources."""
-    placed = [members for members in problem.colocated_sets if problem.kind(members[0]) != NODE]
+    sets = [members for members in problem.colocated_sets if problem.kind(members[0]) != NODE]
     return tuple(
         Bundle(
             members, problem.kind(members[0]), unit(problem, members), piece(problem, members), wholes(problem, members),
             problem.solid_in(members), is_single(members),
         )
-        for members in placed
+        for members in sets
     )  # fmt: skip
 
 
@@ -183,9 +183,9 @@ def pinned_groups(problem: Problem, line: Sequence[Component]) -> Groups:
             first, last = pin.ranks.start * component.per_process // size, -(-pin.ranks.stop * component.per_process // size)
             cuts |= {first, last}
             pins.append((first, last, frozenset(pin.nodes)))
-    ordered, groups = sorted(cuts), list[tuple[range, Allowed]]()
-    for start, stop in zip(ordered, ordered[1:]):
-        nodes = [allowed for first, last, allowed in pins if first <= start and stop <= last]
+    borders, groups = sorted(cuts), list[tuple[range, Allowed]]()
+    for start, stop in zip(borders, borders[1:]):
+        nodes = [node_set for first, last, node_set in pins if first <= start and stop <= last]
         if nodes:
             groups.append((range(start, stop), frozenset[int].intersection(*nodes)))
     return groups
@@ -202,8 +202,8 @@ def split_pinned(problem: Problem, line: Sequence[Component]) -> tuple[Groups, l
     nodes = problem.cluster.nodes
     for level, whole in wholes(problem, line):
         blocks: dict[int, set[str]] = {}
-        for numbers, allowed in groups:
-            domain_names = {domain(nodes[node], level) for node in allowed}
+        for numbers, node_set in groups:
+            domain_names = {domain(nodes[node], level) for node in node_set}
             for block in range(numbers.start * size // whole, (numbers.stop * size - 1) // whole + 1):
                 blocks[block] = blocks.get(block, domain_names) & domain_names
         if any(len(domain_names) > 1 for domain_names in blocks.values()):
@@ -213,10 +213,10 @@ def split_pinned(problem: Problem, line: Sequence[Component]) -> tuple[Groups, l
             for name in domain_names:
                 counts[name] = counts.get(name, 0) + whole
         needs += [(level, name, need) for name, need in counts.items()]
-        cut = [(range(n, n + 1), allowed) for numbers, allowed in groups for n in numbers]
+        cut = [(range(n, n + 1), node_set) for numbers, node_set in groups for n in numbers]
         groups = [
-            (numbers, frozenset(node for node in allowed if domain(nodes[node], level) in blocks[numbers.start * size // whole]))
-            for numbers, allowed in cut
+            (numbers, frozenset(node for node in node_set if domain(nodes[node], level) in blocks[numbers.start * size // whole]))
+            for numbers, node_set in cut
         ]
     return groups, needs
 
@@ -228,8 +228,8 @@ def needs_of(groups: Groups) -> dict[Allowed, int]:
     are sufficient to keep the pins (Hall's condition: disjoint sets add up).
     """
     counts: dict[Allowed, int] = {}
-    for numbers, allowed in groups:
-        counts[allowed] = counts.get(allowed, 0) + len(numbers)
+    for numbers, node_set in groups:
+        counts[node_set] = counts.get(node_set, 0) + len(numbers)
     unions, waiting = dict.fromkeys(counts), list(counts)
     while waiting:
         current = waiting.pop()
@@ -237,7 +237,7 @@ def needs_of(groups: Groups) -> dict[Allowed, int]:
             if current & second and (both := current | second) not in unions:
                 unions[both] = None
                 waiting.append(both)
-    return {union: sum(count for allowed, count in counts.items() if allowed <= union) for union in unions}
+    return {union: sum(count for node_set, count in counts.items() if node_set <= union) for union in unions}
 
 
 def gaps(nodes: Iterable[int], total: int) -> list[range]:

@@ -101,8 +101,8 @@ class CellCapacity:
 
 def is_chain(sizes: Iterable[int]) -> bool:
     """Return True if every size divides the next larger size."""
-    ordered = sorted(set(sizes))
-    return all(large % small == 0 for small, large in zip(ordered, ordered[1:]))
+    order = sorted(set(sizes))
+    return all(large % small == 0 for small, large in zip(order, order[1:]))
 
 
 def round_sizes(sizes: Iterable[int], free: Iterable[int]) -> Mapping[int, int] | None:
@@ -115,9 +115,9 @@ def round_sizes(sizes: Iterable[int], free: Iterable[int]) -> Mapping[int, int] 
 
 @lru_cache(1024)
 def _round_sizes(sizes: Sequence[int], free: Sequence[int]) -> Mapping[int, int] | None:
-    room = free[-1] if free else 0
-    small = [size for size in sizes if size <= room]
-    chains = (dict(zip(small, chain)) for chain in _chains(small, 1, room))
+    largest = free[-1] if free else 0
+    small = [size for size in sizes if size <= largest]
+    chains = (dict(zip(small, chain)) for chain in _chains(small, 1, largest))
     best = next((chain for chain in chains if all(_most(chain, amount) <= amount for amount in free)), None)
     return None if best is None else {size: best.get(size, size) for size in sizes}
 
@@ -137,24 +137,24 @@ def _chains(sizes: Sequence[int], before: int, most: int) -> Iterator[tuple[int,
 def _most(chain: Mapping[int, int], free: int) -> int:
     """Return the largest rounded load of groups that fit on a node."""
     most = [0] * (free + 1)
-    for room in range(1, free + 1):
-        most[room] = max([most[room - 1], *(size + most[room - unit] for unit, size in chain.items() if unit <= room)])
+    for amount in range(1, free + 1):
+        most[amount] = max([most[amount - 1], *(size + most[amount - unit] for unit, size in chain.items() if unit <= amount)])
     return most[free]
 
 
-def is_exact(bundles: Sequence[Bundle], room: CellCapacity, ranged: bool) -> bool:
+def is_exact(bundles: Sequence[Bundle], capacity: CellCapacity, has_ranges: bool) -> bool:
     """Return True if rows over several nodes say exactly which counted bundles fit.
 
-    `ranged` is True if ranges may take any part of the nodes first.
+    `has_ranges` is True if ranges may take any part of the nodes first.
     """
     pieces = sorted({bundle.piece for bundle in bundles if bundle.piece > 1})
     sizes = [*pieces, *(bundle.unit for bundle in bundles)]
     if not is_chain(sizes):
-        return not (pieces or ranged) and round_sizes(sizes, room.free) is not None
+        return not (pieces or has_ranges) and round_sizes(sizes, capacity.free) is not None
     for size in pieces:
         cut = [bundle for bundle in bundles if bundle.unit > size and bundle.piece % size]
-        composed = [bundle for bundle in bundles if bundle.piece == size < bundle.unit]
-        if (cut or composed) and (ranged or not room.divides(size)):
+        compounds = [bundle for bundle in bundles if bundle.piece == size < bundle.unit]
+        if (cut or compounds) and (has_ranges or not capacity.divides(size)):
             return False
     return True
 
@@ -186,8 +186,8 @@ class Reserved:
         has = self._has(node)
         if has is None or not self._any:
             return False
-        known = sum(need * processes.get(node.rank, 0) for need, processes in self._known.values())
-        return known + self._dealt + sum(node.count(kind) * density for kind, density in self._densest.items()) > has
+        total = sum(need * processes.get(node.rank, 0) for need, processes in self._known.values())
+        return total + self._dealt + sum(node.count(kind) * density for kind, density in self._densest.items()) > has
 
     @cached_property
     def _dealt(self) -> int:
@@ -227,18 +227,18 @@ def cells_of(parts: Parts, pools: Sequence[NodePool], eligible: Eligible) -> tup
     single = list_single_cells(parts.problem) | {node for pool in find_shared_pools(pools) for node, mask in pool.free.items() if mask}
     single |= {node for masks in parts.enclosed.values() for node in masks}
     if parts.problem.previous is not None:
-        counted = (members for members in movable(parts.problem) if parts.problem.solid_in(members) is None)
-        single |= {node for members in counted for node, _ in survivors(parts.problem, members).at}
-    reserved = reservations(parts)
+        candidates = (members for members in movable(parts.problem) if parts.problem.solid_in(members) is None)
+        single |= {node for members in candidates for node, _ in survivors(parts.problem, members).at}
+    reserves = reservations(parts)
     groups: list[tuple[Node, ...]] = []
     for nodes in _group_alike(parts):
-        together: list[Node] = []
+        group: list[Node] = []
         for node in nodes:
-            if node.rank in single or any(reservation.may_be_short(node) for reservation in reserved):
+            if node.rank in single or any(reservation.may_be_short(node) for reservation in reserves):
                 groups.append((node,))
             else:
-                together.append(node)
-        groups += _exact_cells(together, pools, eligible)
+                group.append(node)
+        groups += _exact_cells(group, pools, eligible)
     groups.sort(key=lambda nodes: nodes[0].rank)
     return tuple(Cell(index, nodes) for index, nodes in enumerate(groups))
 
@@ -273,8 +273,8 @@ def _exact_cells(nodes: list[Node], pools: Sequence[NodePool], eligible: Eligibl
 def _is_even(pool: NodePool, node: Node, eligible: Eligible) -> bool:
     """Return True if the pool's pieces divide the free resources of every NUMA domain."""
     pieces = {bundle.piece for bundle in pool.counted if bundle.piece > 1 and node.rank in eligible[bundle]}
-    room = CellCapacity(pool, [node])
-    return all(room.divides(size) for size in pieces)
+    capacity = CellCapacity(pool, [node])
+    return all(capacity.divides(size) for size in pieces)
 
 
 def _group_alike(parts: Parts) -> Iterator[tuple[Node, ...]]:
@@ -282,12 +282,12 @@ def _group_alike(parts: Parts) -> Iterator[tuple[Node, ...]]:
     groups = sorted({component.node_groups for component in problem.components})
     members = [*(problem.cluster.members(labels) for labels in groups), *distinguished_nodes(problem)]
     sets = [node_set for node_set in dict.fromkeys(members) if len(node_set) < len(problem.cluster.nodes)]
-    keyed: dict[tuple[object, ...], list[Node]] = {}
+    by_key: dict[tuple[object, ...], list[Node]] = {}
     for node in problem.cluster.nodes:
         belongs = tuple(node.rank in node_set for node_set in sets)
         key = (path(node), node.accelerator_model, node.accelerator_memory, len(node.accelerators) > 0, belongs)
-        keyed.setdefault(key, []).append(node)
-    yield from map(tuple, keyed.values())
+        by_key.setdefault(key, []).append(node)
+    yield from map(tuple, by_key.values())
 
 
 def _is_exact(pool: NodePool, nodes: Sequence[Node], eligible: Eligible) -> bool:
@@ -295,8 +295,8 @@ def _is_exact(pool: NodePool, nodes: Sequence[Node], eligible: Eligible) -> bool
     rank = nodes[0].rank
     if pool.host is not None:  # inner bundles need single nodes wherever the host may be
         return rank not in eligible[pool.host]
-    here = [bundle for bundle in pool.counted if rank in eligible[bundle]]
-    return is_exact(here, CellCapacity(pool, nodes), any(rank in eligible[bundle] for bundle in pool.ranged))
+    bundles = [bundle for bundle in pool.counted if rank in eligible[bundle]]
+    return is_exact(bundles, CellCapacity(pool, nodes), any(rank in eligible[bundle] for bundle in pool.ranged))
 
 
 class SharedResources(NamedTuple):
@@ -368,11 +368,11 @@ def shared_resources(pools: Sequence[NodePool], node: int) -> Iterator[SharedRes
 
 
 def masks_on_node(
-    pools: Sequence[NodePool], node: int, wanted: Mapping[Bundle, int], ranges: Mapping[Bundle, int]
+    pools: Sequence[NodePool], node: int, demand: Mapping[Bundle, int], ranges: Mapping[Bundle, int]
 ) -> dict[Bundle, int] | None:
     """Return the masks of shared pools' bundles on a node; None without a fit.
 
-    `wanted`: resources of the counted bundles there. `ranges`: masks of the others.
+    `demand`: resources of the counted bundles there. `ranges`: masks of the others.
     """
     pool_of = {bundle: pool for pool in pools for bundle in pool.bundles}
     masks = {bundle: ranges.get(bundle, 0) for bundle in pool_of}
@@ -381,21 +381,21 @@ def masks_on_node(
         """Return the resources already held inside a bundle."""
         return reduce(or_, (masks[inner] | inside(inner) for inner, pool in pool_of.items() if pool.host is bundle), 0)
 
-    def take(bundle: Bundle, left: int) -> None:
+    def take(bundle: Bundle, free_mask: int) -> None:
         """Take the resources held inside the bundle, then the lowest of those left.
 
         Bundles inside it with the same options take theirs next.
         """
         if not bundle.contiguous:
             held_inside = inside(bundle)
-            masks[bundle] = held_inside | lowest(left & ~held_inside, wanted.get(bundle, 0) - held_inside.bit_count())
+            masks[bundle] = held_inside | lowest(free_mask & ~held_inside, demand.get(bundle, 0) - held_inside.bit_count())
         for inner, pool in pool_of.items():
             if pool.host is bundle and pool.free.get(node, 0) == pool_of[bundle].free.get(node, 0):
                 take(inner, masks[bundle] & ~inside(bundle))
 
     for mask, around, outermost, _ in shared_resources(pools, node):
         for bundle in (candidate for candidate in outermost if pool_of[candidate].free.get(node, 0) == mask):
-            taken = (masks[holder] for holder, pool in pool_of.items() if holder.contiguous or not pool.free.get(node, 0) & ~mask)
-            left = ~reduce(or_, taken, 0) if around is None else masks[around] & ~inside(around)
-            take(bundle, mask & left)
-    return masks if all(masks[bundle].bit_count() == wanted.get(bundle, 0) for bundle in pool_of if not bundle.contiguous) else None
+            holder_masks = (masks[holder] for holder, pool in pool_of.items() if holder.contiguous or not pool.free.get(node, 0) & ~mask)
+            free_mask = ~reduce(or_, holder_masks, 0) if around is None else masks[around] & ~inside(around)
+            take(bundle, mask & free_mask)
+    return masks if all(masks[bundle].bit_count() == demand.get(bundle, 0) for bundle in pool_of if not bundle.contiguous) else None

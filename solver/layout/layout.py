@@ -53,24 +53,24 @@ def dealt(parts: Parts) -> Iterator[Dealt]:
 
 def needs_searched_nodes(problem: Problem, component: Component) -> bool:
     """Return True if a demand or relation concerns the nodes of the component."""
-    compared = (component.name in relation.components for kind in BETWEEN_DOMAINS for relation in problem.find_relations(kind))
+    comparisons = (component.name in relation.components for kind in BETWEEN_DOMAINS for relation in problem.find_relations(kind))
     keeps_whole = any(keep.unit == WHOLE for keep in component.keep)
-    counted = (component.name in relation.components for relation in problem.find_relations(NOT_FEWER))
-    is_counted = component.least < component.most < UNBOUNDED and any(counted)
-    return keeps_whole or is_counted or bool(component.pins or component.spread) or any(compared) or _is_linked(problem, component)
+    count_relations = (component.name in relation.components for relation in problem.find_relations(NOT_FEWER))
+    is_counted = component.least < component.most < UNBOUNDED and any(count_relations)
+    return keeps_whole or is_counted or bool(component.pins or component.spread) or any(comparisons) or _is_linked(problem, component)
 
 
 def _is_linked(problem: Problem, component: Component) -> bool:
     """Return True if the component's traffic or links depend on its nodes."""
-    linked = any(component.name in (link.source, link.target) and link.source != link.target for link in problem.job.links)
-    return (linked or component.traffic > 0) and any(len(domains(problem.cluster, level)) > 1 for level in LEVELS)
+    has_links = any(component.name in (link.source, link.target) and link.source != link.target for link in problem.job.links)
+    return (has_links or component.traffic > 0) and any(len(domains(problem.cluster, level)) > 1 for level in LEVELS)
 
 
 def _may_be_short(parts: Parts, component: Component, nodes: frozenset[int]) -> bool:
     if not component.cpus and not component.host_memory:
         return False
-    reserved = reservations(parts)
-    return any(reservation.may_be_short(parts.problem.cluster.nodes[node]) for reservation in reserved for node in sorted(nodes))
+    reserves = reservations(parts)
+    return any(reservation.may_be_short(parts.problem.cluster.nodes[node]) for reservation in reserves for node in sorted(nodes))
 
 
 class Layout(Parts):
@@ -99,9 +99,9 @@ class Layout(Parts):
         self.eligible = {bundle: eligible_nodes(self, bundle) for bundle in self.searched}
         self.cells = cells_of(self, self.pools, self.eligible)
         self.cell_of = {node.rank: cell for cell in self.cells for node in cell.nodes}
-        counted = (Count(bundle, cell) for bundle in self.counted for cell in self.cells if self._is_open(bundle, cell))
+        counts = (Count(bundle, cell) for bundle in self.counted for cell in self.cells if self._is_open(bundle, cell))
         processes = (Count(entry.bundle, cell) for entry in self.dealt.values() for cell in self.cells if cell.nodes[0].rank in entry.nodes)
-        self.counts = (*counted, *processes)
+        self.counts = (*counts, *processes)
         self.neighbours = Neighbours(problem.cluster)
         self._domains: dict[str, dict[str, tuple[Cell, ...]]] = {}
         self._rooms: dict[tuple[Cell, NodePool], CellCapacity] = {}
@@ -113,8 +113,8 @@ class Layout(Parts):
 
         Their place counts although no decision depends on it.
         """
-        chosen = {name for relation in self.problem.job.relations if relation.demanded for name in relation.components}
-        return any(bundle.fixed and not chosen.isdisjoint(c.name for c in bundle.components) for bundle in self.bundles)
+        names = {name for relation in self.problem.job.relations if relation.demanded for name in relation.components}
+        return any(bundle.fixed and not names.isdisjoint(c.name for c in bundle.components) for bundle in self.bundles)
 
     def _is_open(self, bundle: Bundle, cell: Cell) -> bool:
         return len(cell.nodes) == 1 or cell.nodes[0].rank in self.eligible[bundle]
@@ -145,8 +145,8 @@ class Layout(Parts):
 
         A slot lies on a single node.
         """
-        if enclosed := self.count_enclosed(bundle, cell):
-            return (self.capacity(cell, self.pool_of[bundle], 1) + enclosed) // size
+        if inner_count := self.count_enclosed(bundle, cell):
+            return (self.capacity(cell, self.pool_of[bundle], 1) + inner_count) // size
         return self.capacity(cell, self.pool_of[bundle], size)
 
     def count_taken(self, bundle: Bundle, cell: Cell) -> int:
@@ -158,8 +158,8 @@ class Layout(Parts):
         if len(cell.nodes) == 1 or pool.host is not None:
             return bundle.unit
         if (cell, pool) not in self._taken:
-            here = [peer.unit for peer in pool.counted if cell.nodes[0].rank in self.eligible[peer]]
-            self._taken[cell, pool] = round_sizes(here, self.room(cell, pool).free) or {}
+            sizes = [peer.unit for peer in pool.counted if cell.nodes[0].rank in self.eligible[peer]]
+            self._taken[cell, pool] = round_sizes(sizes, self.room(cell, pool).free) or {}
         return self._taken[cell, pool].get(bundle.unit, bundle.unit)
 
     def domains(self, level: str) -> dict[str, tuple[Cell, ...]]:
@@ -192,10 +192,10 @@ def reach_free(layout: Layout, bundle: Bundle, free: Masks) -> Masks:
     return {node: mask for node, mask in free.items() if node in nodes}
 
 
-def list_allowed(layout: Layout, bundle: Bundle, room: int) -> Sequence[int]:
-    """Return the unit counts up to `room` that satisfy all members, ascending."""
+def list_allowed(layout: Layout, bundle: Bundle, limit: int) -> Sequence[int]:
+    """Return the unit counts up to `limit` that satisfy all members, ascending."""
     step = lcm(bundle.unit, *(component.step for component in bundle.components)) // bundle.unit
-    every = range(-(-bundle.least // step) * step, min(bundle.most, room) + 1, step)
+    every = range(-(-bundle.least // step) * step, min(bundle.most, limit) + 1, step)
     names = {component.name for component in bundle.components}
     if not any(share.component in names for share in layout.problem.shares) and not any(map(is_uneven, bundle.components)):
         return every

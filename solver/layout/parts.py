@@ -58,9 +58,9 @@ class Neighbours:
         if level not in self._lowest:
             first: dict[str, int] = {}
             lowest_ranks = self._lowest[level] = []
-            for alike in self._cluster.alike:
-                lowest = first.setdefault(domain(alike.node, level), alike.node.rank)
-                lowest_ranks += [lowest] * alike.count
+            for stretch in self._cluster.alike:
+                lowest = first.setdefault(domain(stretch.node, level), stretch.node.rank)
+                lowest_ranks += [lowest] * stretch.count
         return self._lowest[level]
 
     def of(self, level: str, node: int) -> int:
@@ -72,8 +72,8 @@ class Neighbours:
 
     def nests(self, wide: str, narrow: str) -> bool:
         """Return True if every narrow domain is inside a single wide domain."""
-        inside: dict[int, int] = {}
-        return all(inside.setdefault(inner, around) == around for inner, around in zip(self._list_lowest(narrow), self._list_lowest(wide)))
+        wide_of: dict[int, int] = {}
+        return all(wide_of.setdefault(inner, around) == around for inner, around in zip(self._list_lowest(narrow), self._list_lowest(wide)))
 
     def stretches(self, level: str) -> list[tuple[int, range]]:
         """Return (lowest node rank of the domain, consecutive nodes), in node order."""
@@ -212,14 +212,14 @@ def _processes(component: Component, shares: Sequence[Share]) -> int:
 
     With even shares, if some number gives even shares.
     """
-    bounded = component.most < UNBOUNDED
+    is_bounded = component.most < UNBOUNDED
     if shares:
         most = min(component.most, *(share.amount for share in shares))
         counts = [count for count in range(component.least, most + 1) if component.may_have(count)]
-        even = (count for count in (reversed(counts) if bounded else counts) if all(share.divides(count) for share in shares))
-        if (allowed := next(even, None)) is not None:
-            return allowed
-    return component.most if bounded else component.least
+        even = (count for count in (reversed(counts) if is_bounded else counts) if all(share.divides(count) for share in shares))
+        if (number := next(even, None)) is not None:
+            return number
+    return component.most if is_bounded else component.least
 
 
 class Parts:
@@ -300,9 +300,9 @@ class Parts:
 
     def _find_enclosed(self) -> dict[Bundle, dict[int, int]]:
         """Return searched bundle -> node rank -> mask of given bundles inside."""
-        enclosed: dict[Bundle, dict[int, int]] = {}
+        inner_masks: dict[Bundle, dict[int, int]] = {}
         for bundle, masks in self.fixed.items():
             for host in (host for host in self.hosts[bundle] if not host.fixed):
-                host_masks = enclosed.setdefault(host, {})
+                host_masks = inner_masks.setdefault(host, {})
                 host_masks.update({node: mask | host_masks.get(node, 0) for node, mask in masks.items()})
-        return enclosed
+        return inner_masks

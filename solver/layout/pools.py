@@ -54,7 +54,7 @@ def open_hosts(parts: Parts, bundle: Bundle) -> tuple[Bundle, ...]:
     Hosts of a given bundle around it are left out.
     """
     fixed_hosts = [host for host in parts.hosts[bundle] if host.fixed]
-    return tuple(host for host in parts.hosts[bundle] if not host.fixed and not any(host in parts.hosts[fixed] for fixed in fixed_hosts))
+    return tuple(host for host in parts.hosts[bundle] if not host.fixed and not any(host in parts.hosts[inner] for inner in fixed_hosts))
 
 
 def innermost(parts: Parts, bundle: Bundle) -> Bundle | None:
@@ -80,18 +80,18 @@ def company(parts: Parts, bundle: Bundle) -> tuple[Component, ...]:
 def pools(parts: Parts) -> tuple[NodePool, ...]:
     """Return every pool with its bundles: cluster pools first, inner pools after their hosts."""
     kinds = dict.fromkeys(bundle.kind for bundle in parts.searched)
-    unhosted = [bundle for bundle in parts.searched if not parts.hosts[bundle]]
+    outermost = [bundle for bundle in parts.searched if not parts.hosts[bundle]]
     result = []
     for kind in kinds:
-        if on_cluster := tuple(bundle for bundle in unhosted if bundle.kind == kind):
+        if on_cluster := tuple(bundle for bundle in outermost if bundle.kind == kind):
             result.append(NodePool(kind, on_cluster, _free(parts, kind)))
-    inside: dict[tuple[object, ...], list[Bundle]] = {}
+    inner_bundles: dict[tuple[object, ...], list[Bundle]] = {}
     for bundle in sorted(parts.searched, key=lambda bundle: len(open_hosts(parts, bundle))):
         if parts.hosts[bundle]:
             ground = usable_resources(parts, bundle)
             key = (innermost(parts, bundle), bundle.kind, tuple(sorted(ground.items())))
-            inside.setdefault(key, []).append(bundle)
-    for bundles in inside.values():
+            inner_bundles.setdefault(key, []).append(bundle)
+    for bundles in inner_bundles.values():
         first = bundles[0]
         result.append(NodePool(first.kind, tuple(bundles), usable_resources(parts, first), parts.hosts[first], innermost(parts, first)))
     return tuple(result)
@@ -127,11 +127,11 @@ def _within(parts: Parts, bundle: Bundle, fixed_hosts: Sequence[Bundle], node: i
     mask = parts.fixed[fixed_hosts[0]].get(node, 0)
     for host in fixed_hosts[1:]:
         mask &= parts.fixed[host].get(node, 0)
-    for excluded in (*given_partners(parts, bundle, DISJOINT), *_strangers(parts, bundle)):
-        mask &= ~parts.fixed[excluded].get(node, 0)
-    for host, enclosed in parts.enclosed.items():
+    for rival in (*given_partners(parts, bundle, DISJOINT), *_strangers(parts, bundle)):
+        mask &= ~parts.fixed[rival].get(node, 0)
+    for host, inner_masks in parts.enclosed.items():
         if host is bundle or (host not in parts.hosts[bundle] and bundle not in parts.hosts[host]):
-            mask &= ~enclosed.get(node, 0)
+            mask &= ~inner_masks.get(node, 0)
     return _with_memory(parts, bundle, node, mask)
 
 
@@ -187,11 +187,11 @@ def _find_allowed(problem: Problem, kind: str, members: Iterable[Component], hee
         return nodes
     models = {component.accelerator_model for component in members if component.accelerator_model}
     unfit, needs = set[int](), dict[int | None, int]()
-    for alike in problem.cluster.alike:
-        has = alike.node.accelerator_memory
+    for stretch in problem.cluster.alike:
+        has = stretch.node.accelerator_memory
         if heeds_memory and has not in needs:
             needs[has] = peak(members, has)
         small = heeds_memory and has is not None and has < needs[has]
-        if not alike.node.accelerators or not models <= {alike.node.accelerator_model} or small:
-            unfit.update(range(alike.node.rank, alike.stop))
+        if not stretch.node.accelerators or not models <= {stretch.node.accelerator_model} or small:
+            unfit.update(range(stretch.node.rank, stretch.stop))
     return nodes - unfit

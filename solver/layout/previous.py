@@ -83,7 +83,7 @@ def pieces(problem: Problem, members: Members, assignment: Assignment) -> Pieces
 
 def _pieces(per_process: int, size: int, runs: Sequence[Run]) -> Pieces:
     """Return the pieces in the runs of a component."""
-    scattered: dict[int, list[tuple[int, int]]] = {}  # piece number -> resources in rank order
+    seats_of: dict[int, list[tuple[int, int]]] = {}  # piece number -> resources in rank order
     # `solid`: piece number -> (node, first index, count) while resources ascend without holes
     solid: dict[int, tuple[int, int, int]] = {}
     at, orders, last = dict[Piece, int](), dict[Piece, tuple[int, ...]](), -1
@@ -93,17 +93,17 @@ def _pieces(per_process: int, size: int, runs: Sequence[Run]) -> Pieces:
             continue  # another process size than now, or a part of a process
         for number, node, first, count in _stretches(run, per_process, size):
             before = solid.pop(number, None)
-            if before is None and number not in scattered:
+            if before is None and number not in seats_of:
                 solid[number] = (node, first, count)
             elif before and before[0] == node and before[1] + before[2] == first:
                 solid[number] = (node, before[1], before[2] + count)
             else:
-                seats = scattered.setdefault(number, [(before[0], before[1] + i) for i in range(before[2])] if before else [])
+                seats = seats_of.setdefault(number, [(before[0], before[1] + i) for i in range(before[2])] if before else [])
                 seats += [(node, first + i) for i in range(count)]
     for number, (node, first, count) in solid.items():
         if count == size:
             at[node, ((1 << size) - 1) << first] = number
-    for number, seats in scattered.items():
+    for number, seats in seats_of.items():
         mask = reduce(or_, (1 << index for _, index in seats))
         if len(seats) == size == mask.bit_count() and len({node for node, _ in seats}) == 1:
             at[seats[0][0], mask] = number
@@ -116,12 +116,12 @@ def _drop_overlaps(at: Mapping[Piece, int]) -> dict[Piece, int]:
 
     Only one of two overlapping pieces can have been there.
     """
-    seen: dict[int, int] = {}
+    masks: dict[int, int] = {}
     disjoint: dict[Piece, int] = {}
     for (node, mask), number in sorted(at.items(), key=lambda item: item[1]):
-        if not mask & seen.get(node, 0):
+        if not mask & masks.get(node, 0):
             disjoint[node, mask] = number
-            seen[node] = seen.get(node, 0) | mask
+            masks[node] = masks.get(node, 0) | mask
     return disjoint
 
 
@@ -147,19 +147,19 @@ def survivors(problem: Problem, members: Members) -> Pieces:
     return remaining(problem, members, pieces(problem, members, problem.previous))
 
 
-def remaining(problem: Problem, members: Members, found: Pieces) -> Pieces:
+def remaining(problem: Problem, members: Members, old_pieces: Pieces) -> Pieces:
     """Return the pieces whose resources exist here and are not taken by another job."""
     kind, nodes = problem.kind(members[0]), problem.cluster.nodes
-    free = {node: nodes[node].free(kind) for node in {node for node, _ in found.at}}
-    at = {piece: number for piece, number in found.at.items() if not piece[1] & ~free[piece[0]]}
-    return Pieces(at, found.orders, found.count)
+    free = {node: nodes[node].free(kind) for node in {node for node, _ in old_pieces.at}}
+    at = {piece: number for piece, number in old_pieces.at.items() if not piece[1] & ~free[piece[0]]}
+    return Pieces(at, old_pieces.orders, old_pieces.count)
 
 
 def overlap(pieces: list[Piece]) -> bool:
     """Return True if two of the pieces share a resource."""
-    seen: dict[int, int] = {}
+    masks: dict[int, int] = {}
     for node, mask in pieces:
-        if mask & seen.get(node, 0):
+        if mask & masks.get(node, 0):
             return True
-        seen[node] = seen.get(node, 0) | mask
+        masks[node] = masks.get(node, 0) | mask
     return False

@@ -89,8 +89,8 @@ class Places:
         self.counts = [stretch.count for stretch in stretches]
         self.nodes = [number for number, count in enumerate(self.counts) for _ in range(count)]
         self.local = [index for count in self.counts for index in range(count)]
-        enclosed = layout.enclosed.get(bundle, {})
-        masks = [free.get(stretch.node_rank, 0) | enclosed.get(stretch.node_rank, 0) for stretch in stretches]
+        inner_masks = layout.enclosed.get(bundle, {})
+        masks = [free.get(stretch.node_rank, 0) | inner_masks.get(stretch.node_rank, 0) for stretch in stretches]
         self._held = [0, *accumulate(1 - (masks[node] >> index & 1) for node, index in zip(self.nodes, self.local))]
         self._odd = [0, *accumulate(int(count % self.unit > 0) for count in self.counts)]
         self._ranks = [stretch.node_rank for stretch in stretches]
@@ -98,7 +98,7 @@ class Places:
         self._finer = WholePieces(layout, bundle, self.numbering) if bundle.wholes or bundle.piece > 1 else None
         first, size = self.numbering.first, self.numbering.size
         self.last_start, self.first_stop = size, 0
-        for node, mask in enclosed.items():  # no range holds resources outside the numbering
+        for node, mask in inner_masks.items():  # no range holds resources outside the numbering
             low, high = (first[node] + next(bits(mask)), first[node] + mask.bit_length()) if node in first else (-1, size + 1)
             self.last_start, self.first_stop = min(self.last_start, low), max(self.first_stop, high)
 

@@ -31,10 +31,10 @@ Order = tuple[int, ...]
 """Positions of a component's resources in its bundle, in rank order."""
 
 
-def order_by_rank(layout: Layout, bundle: Bundle, held: Mapping[int, int]) -> list[Seat]:
+def order_by_rank(layout: Layout, bundle: Bundle, masks: Mapping[int, int]) -> list[Seat]:
     """Return the resources of a bundle in the default order of ranks.
 
-    A component without demands on its order takes them in this order. `held`: the bundle's
+    A component without demands on its order takes them in this order. `masks`: the bundle's
     resources per node, as bit masks. A contiguous bundle follows its numbering. Others go domain by
     domain, from the widest level to the narrowest, or through the nodes if the dialect wants nodes
     in order. Groups better kept together come first wherever a domain has all of a group; the rest
@@ -42,10 +42,10 @@ def order_by_rank(layout: Layout, bundle: Bundle, held: Mapping[int, int]) -> li
     """
     if bundle.contiguous:
         first = layout.numbering(bundle).first
-        return [(node, index) for node in sorted(held, key=lambda node: first.get(node, node)) for index in bits(held[node])]
+        return [(node, index) for node in sorted(masks, key=lambda node: first.get(node, node)) for index in bits(masks[node])]
     if layout.problem.job.capabilities.nodes_in_order:
-        return [seat for node in sorted(held) for part in _parts(layout, bundle, node, held[node]) for seat in part]
-    return _by_domain(layout, bundle, held)
+        return [seat for node in sorted(masks) for section in _parts(layout, bundle, node, masks[node]) for seat in section]
+    return _by_domain(layout, bundle, masks)
 
 
 def _by_domain(layout: Layout, bundle: Bundle, masks: Mapping[int, int]) -> list[Seat]:
@@ -53,23 +53,25 @@ def _by_domain(layout: Layout, bundle: Bundle, masks: Mapping[int, int]) -> list
     levels = [level for level in LEVELS if all(neighbours.nests(level, whole_level) for whole_level, _ in bundle.wholes)]
     nodes = sorted(masks, key=lambda node: (*(neighbours.of(level, node) for level in levels), node))
     sizes = _sizes(bundle)
-    parts = [(node, part) for node in nodes for part in _parts(layout, bundle, node, masks[node])]
-    plain = [seat for _, part in parts for seat in part]
+    sections = [(node, section) for node in nodes for section in _parts(layout, bundle, node, masks[node])]
+    plain = [seat for _, section in sections for seat in section]
     if not sizes:
         return plain
-    located: list[tuple[tuple[int, int], Bricks]] = [((node, number), {bundle.piece: part}) for number, (node, part) in enumerate(parts)]
+    entries: list[tuple[tuple[int, int], Bricks]] = [
+        ((node, number), {bundle.piece: section}) for number, (node, section) in enumerate(sections)
+    ]
     # Levels without groups kept together may cross others; the levels used are nested, or nothing
     # is searched.
     for level in (NUMA, NODE_LEVEL, *(level for level in reversed(LEVELS) if max(sizes[level], default=0) > bundle.unit)):
-        together: dict[tuple[int, int], list[Bricks]] = {}
-        for (node, number), bricks in located:
+        groups: dict[tuple[int, int], list[Bricks]] = {}
+        for (node, number), bricks in entries:
             key = (node, number) if level == NUMA else (neighbours.of(level, node), 0)
-            together.setdefault(key, []).append(bricks)
-        located = [(key, _merge(domain_bricks, sizes.get(level, ()))) for key, domain_bricks in together.items()]
-    whole = _merge([bricks for _, bricks in located], ())
-    merged = [seat for size in sorted(whole, reverse=True) for seat in whole[size]]
+            groups.setdefault(key, []).append(bricks)
+        entries = [(key, _merge(domain_bricks, sizes.get(level, ()))) for key, domain_bricks in groups.items()]
+    whole = _merge([bricks for _, bricks in entries], ())
+    by_group = [seat for size in sorted(whole, reverse=True) for seat in whole[size]]
     # Node order gives the shorter text; use it if it cuts no more groups.
-    return plain if _cut(layout, bundle, plain) <= _cut(layout, bundle, merged) else merged
+    return plain if _cut(layout, bundle, plain) <= _cut(layout, bundle, by_group) else by_group
 
 
 def _cut(layout: Layout, bundle: Bundle, order: Sequence[Seat]) -> list[int]:
@@ -118,11 +120,11 @@ def _merge(several: Sequence[Bricks], sizes: Sequence[int]) -> Bricks:
         smaller = sorted((smaller_size for smaller_size in bricks if smaller_size < size), reverse=True)
         if any(size % smaller_size for smaller_size in smaller):
             continue  # sizes without a divisor chain: smaller groups stay whole
-        left = sum(len(bricks[smaller_size]) for smaller_size in smaller) // size * size
+        count = sum(len(bricks[smaller_size]) for smaller_size in smaller) // size * size
         for smaller_size in smaller:
-            taken, bricks[smaller_size] = bricks[smaller_size][:left], bricks[smaller_size][left:]
-            bricks.setdefault(size, []).extend(taken)
-            left -= len(taken)
+            transfer, bricks[smaller_size] = bricks[smaller_size][:count], bricks[smaller_size][count:]
+            bricks.setdefault(size, []).extend(transfer)
+            count -= len(transfer)
     return bricks
 
 
@@ -166,19 +168,19 @@ def seat_lines(lines: Sequence[RankOrder], count: int) -> dict[tuple[str, ...], 
     """
     result = {line.names: line.order if line.order is not None else tuple(range(count)) for line in lines}
     open_lines = [line for line in lines if line.colors and line.order is None]
-    decided = _decide_lines([line for line in lines if line.colors and line.order is not None], count)
-    if decided is None:
+    colors = _decide_lines([line for line in lines if line.colors and line.order is not None], count)
+    if colors is None:
         return None
     if not any(line.colors for line in lines):
         return result
     borders = sorted(set.intersection(*(set(line.cuts) for line in open_lines))) if open_lines else []
     positions_by_line: dict[tuple[str, ...], list[int]] = {line.names: [0] * count for line in open_lines}
-    for part in map(range, borders, borders[1:]):
-        seats = _RankRange(open_lines, decided, part).seats()
+    for section in map(range, borders, borders[1:]):
+        seats = _RankRange(open_lines, colors, section).seats()
         if seats is None:
             return None
         for line, positions in zip(open_lines, seats):
-            for resource, position in zip(part, positions):
+            for resource, position in zip(section, positions):
                 positions_by_line[line.names][position] = resource
     result.update({names: tuple(order) for names, order in positions_by_line.items()})
     return result
@@ -186,20 +188,20 @@ def seat_lines(lines: Sequence[RankOrder], count: int) -> dict[tuple[str, ...], 
 
 def _decide_lines(lines: Sequence[RankOrder], count: int) -> list[dict[int, int]] | None:
     """Return the colors of decided lines on every resource; None on a conflict."""
-    shown: list[dict[int, int]] = [{} for _ in range(count)]
+    colors: list[dict[int, int]] = [{} for _ in range(count)]
     for line in lines:
         for position, resource in enumerate(line.order or ()):
             for demand, color in line.colors.items():
-                if shown[resource].setdefault(demand, color(position)) != color(position):
+                if colors[resource].setdefault(demand, color(position)) != color(position):
                     return None
-    return shown
+    return colors
 
 
 class _RankRange:
     """Resources between borders common to all open lines."""
 
-    def __init__(self, lines: Sequence[RankOrder], decided: Sequence[Mapping[int, int]], part: range) -> None:
-        self.lines, self.decided, self.part = lines, decided, part
+    def __init__(self, lines: Sequence[RankOrder], colors: Sequence[Mapping[int, int]], section: range) -> None:
+        self.lines, self.decided, self.part = lines, colors, section
         self._failed: set[tuple[object, ...]] = set()
         # per line and piece: colors -> free positions with these colors, the lowest last
         self._left = [self._pieces(line) for line in lines]
@@ -223,11 +225,11 @@ class _RankRange:
         """Return True if every demand has equal numbers of every color on both sides."""
         shown_here = [self.decided[resource] for resource in self.part]
         everywhere = [demand for demand in shown_here[0] if all(demand in resource_colors for resource_colors in shown_here)]
-        counted = {demand: Counter(resource_colors[demand] for resource_colors in shown_here) for demand in everywhere}
+        counts = {demand: Counter(resource_colors[demand] for resource_colors in shown_here) for demand in everywhere}
         for line in self.lines:
             for demand, color in line.colors.items():
-                shown = Counter(color(position) for position in self.part)
-                if counted.setdefault(demand, shown) != shown:
+                color_counts = Counter(color(position) for position in self.part)
+                if counts.setdefault(demand, color_counts) != color_counts:
                     return False
         return True
 
@@ -250,16 +252,16 @@ class _RankRange:
         for pieces in self._left:
             yield tuple(tuple(sorted((colors, len(positions)) for colors, positions in bins.items())) for _, bins in pieces)
 
-    def _choices(self, resource: int, number: int, shown: dict[int, int]) -> Iterator[list[Colors]]:
+    def _choices(self, resource: int, number: int, palette: dict[int, int]) -> Iterator[list[Colors]]:
         """Yield the colors of the remaining lines here, lowest positions first."""
         if number == len(self.lines):
             yield []
             return
         line, bins = self.lines[number], self._bins(number, resource)
-        for colors in sorted((candidate for candidate, left in bins.items() if left), key=lambda candidate: bins[candidate][-1]):
+        for colors in sorted((candidate for candidate, positions in bins.items() if positions), key=lambda candidate: bins[candidate][-1]):
             line_colors = dict(zip(line.colors, colors))
-            if all(shown.get(demand, color) == color for demand, color in line_colors.items()):
-                yield from ([colors, *rest] for rest in self._choices(resource, number + 1, {**shown, **line_colors}))
+            if all(palette.get(demand, color) == color for demand, color in line_colors.items()):
+                yield from ([colors, *rest] for rest in self._choices(resource, number + 1, {**palette, **line_colors}))
 
     def _bins(self, number: int, resource: int) -> dict[Colors, list[int]]:
         return next(bins for piece, bins in self._left[number] if resource in piece)
@@ -273,14 +275,14 @@ class _RankRange:
             self._bins(number, resource)[colors].append(self._taken[number].pop())
 
 
-def seat_components(layout: Layout, bundle: Bundle, held: Sequence[Seat]) -> dict[str, list[Seat]] | None:
+def seat_components(layout: Layout, bundle: Bundle, bundle_seats: Sequence[Seat]) -> dict[str, list[Seat]] | None:
     """Return the resources of searched components in rank order; None without any order.
 
-    `held`: the bundle's resources in default order (`in_rank_order`). A searched bundle is ordered
+    `bundle_seats`: the bundle's resources in default order (`in_rank_order`). A searched bundle is ordered
     unit by unit, each in the same way.
     """
     if bundle.fixed:
-        position = {seat: number for number, seat in enumerate(held)}
+        position = {seat: number for number, seat in enumerate(bundle_seats)}
         given_seats = {
             c.name: [seat for _, process_seats in seats(c.runs) for seat, _, _ in process_seats]
             for c in bundle.components
@@ -289,14 +291,14 @@ def seat_components(layout: Layout, bundle: Bundle, held: Sequence[Seat]) -> dic
         if any(seat not in position for component_seats in given_seats.values() for seat in component_seats):
             return None
         lists = {name: tuple(position[seat] for seat in component_seats) for name, component_seats in given_seats.items()}
-        result = orders(layout.problem, bundle.components, _places(layout, bundle, held), lists)
-        return None if result is None else {name: [held[number] for number in order] for name, order in result.items()}
-    size = min(_block(bundle), len(held))
+        result = orders(layout.problem, bundle.components, _places(layout, bundle, bundle_seats), lists)
+        return None if result is None else {name: [bundle_seats[number] for number in order] for name, order in result.items()}
+    size = min(_block(bundle), len(bundle_seats))
     result = orders(layout.problem, bundle.components, _block_places(bundle, size), {})
     if result is None:
         return None
-    blocks = range(0, len(held), size) if size else ()
-    return {name: [held[block + number] for block in blocks for number in order] for name, order in result.items()}
+    blocks = range(0, len(bundle_seats), size) if size else ()
+    return {name: [bundle_seats[block + number] for block in blocks for number in order] for name, order in result.items()}
 
 
 def order_in_blocks(layout: Layout, bundle: Bundle, component: Component) -> Order:
@@ -346,7 +348,7 @@ def _block(bundle: Bundle) -> int:
 
 
 def orders(
-    problem: Problem, members: Sequence[Component], places: Sequence[Place], given: Mapping[str, Order]
+    problem: Problem, members: Sequence[Component], places: Sequence[Place], fixed_orders: Mapping[str, Order]
 ) -> dict[str, Order] | None:  # fmt: skip
     """Return the order of every component with searched ranks; None without any.
 
@@ -354,38 +356,38 @@ def orders(
     ----------
     members : components on these resources.
     places : place of each resource.
-    given : known orders; a resource shared by processes appears more than once.
+    fixed_orders : known orders; a resource shared by processes appears more than once.
     """
     if not places:
         return {component.name: () for component in members if component.runs is None}
-    lines = list(_lines(problem, members, places, given))
+    lines = list(_lines(problem, members, places, fixed_orders))
     if any(line is None for line in lines):
         return None
-    known = [line for line in lines if line is not None]
-    line_of = {name: line for line in known for name in line.names}
+    rank_orders = [line for line in lines if line is not None]
+    line_of = {name: line for line in rank_orders for name in line.names}
     by_name = {component.name: component for component in members}
     for number, relation in enumerate(problem.find_relations(ZERO_COPY)):
         if not set(relation.components) <= line_of.keys():
             continue
         source, target = (by_name[name] for name in relation.components)
-        parts = min(source.parallel.tp, target.parallel.tp)
-        colors = weight_part(source.parallel.tp, parts), weight_part(target.parallel.tp, parts)
+        count = min(source.parallel.tp, target.parallel.tp)
+        colors = weight_part(source.parallel.tp, count), weight_part(target.parallel.tp, count)
         if line_of[source.name] is line_of[target.name]:
             length = len(line_of[source.name].order or places)
             if any(colors[0](position) != colors[1](position) for position in range(length)):
                 return None
         else:
             line_of[source.name].colors[number], line_of[target.name].colors[number] = colors
-    seating = seat_lines(known, len(places))
+    seating = seat_lines(rank_orders, len(places))
     return None if seating is None else {c.name: seating[line_of[c.name].names] for c in members if c.runs is None}
 
 
-def weight_part(size: int, parts: int) -> Callable[[int], int]:
+def weight_part(size: int, count: int) -> Callable[[int], int]:
     """Return a function from rank position to the first weight part of its rank.
 
-    The weights have `parts` parts; the tensor parallel group has `size` ranks.
+    The weights have `count` parts; the tensor parallel group has `size` ranks.
     """
-    return lambda position: position % size * parts // size
+    return lambda position: position % size * count // size
 
 
 @dataclass(frozen=True)
@@ -435,9 +437,9 @@ def _align(problem: Problem, members: Sequence[Component]) -> list[list[Componen
     """Return the components in sets with a common order of ranks."""
     sets = [[component] for component in members]
     for relation in problem.find_relations(RANK_ALIGNED):
-        met = [aligned for aligned in sets if any(component.name in relation.components for component in aligned)]
+        met = [group for group in sets if any(component.name in relation.components for component in group)]
         if len(met) == 2:
-            sets = [aligned for aligned in sets if aligned not in met] + [met[0] + met[1]]
+            sets = [group for group in sets if group not in met] + [met[0] + met[1]]
     return sets
 
 
@@ -452,13 +454,13 @@ def _keeps(problem: Problem, component: Component, block: int, order: Order, pla
         return False
     if block and any(number // block != rank // block for rank, number in enumerate(order)):
         return False
-    where, size = [places[number] for number in order], domain_multiple(problem, component, NUMA)
-    nodes = [node for node, _ in where]
+    rank_places, size = [places[number] for number in order], domain_multiple(problem, component, NUMA)
+    nodes = [node for node, _ in rank_places]
     if problem.job.capabilities.nodes_in_order and nodes != sorted(nodes):
         return False
     # PW218 checks the place of tensor parallel groups with a demand to keep together.
     group = component.per_process if any(keep.unit == TP for keep in component.keep) else component.group_size
-    return _are_whole(where, size) and all(_are_whole(nodes, group_size) for group_size in (group, problem.whole_replica(component)))
+    return _are_whole(rank_places, size) and all(_are_whole(nodes, group_size) for group_size in (group, problem.whole_replica(component)))
 
 
 def _are_whole(places: Sequence[object], size: int) -> bool:
@@ -475,9 +477,9 @@ class GroupsCut:
     order : order of ranks in each block of a range (see `order_in_blocks`).
     """
 
-    def __init__(self, where: Sequence[object], size: int, order: Order) -> None:
-        self._where, self._size, self._order = where, size, order or (0,)
-        self._borders = [rank for rank in range(1, len(where)) if where[rank] != where[rank - 1]]
+    def __init__(self, domains: Sequence[object], size: int, order: Order) -> None:
+        self._where, self._size, self._order = domains, size, order or (0,)
+        self._borders = [rank for rank in range(1, len(domains)) if domains[rank] != domains[rank - 1]]
         self._chunk = lcm(size, len(self._order))
 
     def count_cut(self, start: int, stop: int) -> int:
@@ -485,8 +487,8 @@ class GroupsCut:
 
         The range consists of whole blocks.
         """
-        inside = self._borders[bisect_right(self._borders, start) : bisect_left(self._borders, stop)]
-        chunks = dict.fromkeys((border - start) // self._chunk for border in inside)
+        borders = self._borders[bisect_right(self._borders, start) : bisect_left(self._borders, stop)]
+        chunks = dict.fromkeys((border - start) // self._chunk for border in borders)
         return sum(self._cut(start + chunk * self._chunk, stop) for chunk in chunks)
 
     def _cut(self, first: int, stop: int) -> int:

@@ -12,13 +12,13 @@ Condition = Union[cp_model.BoundedLinearExpression, bool]
 
 def total(amounts: Iterable[Amount]) -> Amount:
     """Return the sum of amounts; an int if all are known."""
-    known, open_amounts = 0, []
+    constant, open_amounts = 0, []
     for amount in amounts:
         if isinstance(amount, int):
-            known += amount
+            constant += amount
         else:
             open_amounts.append(amount)
-    return cp_model.LinearExpr.sum(open_amounts) + known if open_amounts else known
+    return cp_model.LinearExpr.sum(open_amounts) + constant if open_amounts else constant
 
 
 class ConstraintModel:

@@ -119,10 +119,10 @@ def run(
 @contextmanager
 def _stop_at(solver: cp_model.CpSolver, until: float) -> Iterator[None]:
     """Stop the solver in the block at a processor time of this process."""
-    done = Event()
+    finish = Event()
 
     def watch() -> None:
-        while not done.wait(max(LOOK, until - time.process_time())):
+        while not finish.wait(max(LOOK, until - time.process_time())):
             if time.process_time() >= until:
                 solver.stop_search()
 
@@ -131,7 +131,7 @@ def _stop_at(solver: cp_model.CpSolver, until: float) -> Iterator[None]:
     try:
         yield
     finally:
-        done.set()
+        finish.set()
 
 
 def _whole(bound: float) -> int | None:
@@ -152,14 +152,14 @@ class _Listener(cp_model.CpSolverSolutionCallback, Generic[V]):
         self._tell(self._variables.values(lambda variable: self.value(variable)), _whole(self.best_objective_bound) or 0)
 
 
-def narrow(model: cp_model.CpModel, fixed: Mapping[int, int], low: int, high: int) -> cp_model.CpModel:
+def narrow(model: cp_model.CpModel, values: Mapping[int, int], low: int, high: int) -> cp_model.CpModel:
     """Return a copy with variables fixed and the objective from `low` to `high`.
 
     Hints are kept.
     """
     copy = model.clone()
     proto: Any = copy.proto
-    for variable, value in fixed.items():
+    for variable, value in values.items():
         domain = proto.variables[variable].domain
         domain[0] = domain[1] = value
     offset = int(proto.objective.offset)

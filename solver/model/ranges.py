@@ -117,10 +117,10 @@ class Edges:
         """
         for at, literal in self._sorted if literals else ():
             self.model.add_hint(literal, at == position)
-        known = {id(literal) for literal in self.literals()}
+        literal_ids = {id(literal) for literal in self.literals()}
         for border, past in zip(self._borders, self._chain):
-            if isinstance(past, cp_model.IntVar) and id(past) not in known:
-                known.add(id(past))
+            if isinstance(past, cp_model.IntVar) and id(past) not in literal_ids:
+                literal_ids.add(id(past))
                 self.model.add_hint(past, position < border)
 
     def value(self, value: Callable[[cp_model.IntVar], int]) -> int:
@@ -135,21 +135,23 @@ def weigh(terms: Iterable[tuple[cp_model.IntVar, int]]) -> Amount:
 
 
 def add_place_literals(
-    model: cp_model.CpModel, layout: Layout, bundle: Bundle, at: dict[Place, cp_model.IntVar], begun: Edges, ended: Edges
+    model: cp_model.CpModel, layout: Layout, bundle: Bundle, at: dict[Place, cp_model.IntVar], start_edges: Edges, stop_edges: Edges
 ) -> Amount:
     """Create a literal for every place and return the units of the range.
 
-    The literals are added to `at`, `begun` and `ended`.
+    The literals are added to `at`, `start_edges` and `stop_edges`.
     """
     for start, units in whole_places(layout, bundle):
         literal = at[start, units] = model.new_bool_var(f"{bundle.name} at {start}, {units} units")
-        begun.add(start, literal)
-        ended.add(start + units * bundle.unit, literal)
+        start_edges.add(start, literal)
+        stop_edges.add(start + units * bundle.unit, literal)
     model.add_exactly_one(list(at.values()))
     return weigh((literal, units) for (_, units), literal in at.items())
 
 
-def add_edge_literals(model: cp_model.CpModel, layout: Layout, bundle: Bundle, places: Places, begun: Edges, ended: Edges) -> Amount:
+def add_edge_literals(
+    model: cp_model.CpModel, layout: Layout, bundle: Bundle, places: Places, start_edges: Edges, stop_edges: Edges
+) -> Amount:
     """Create literals for every start and every end; return the units of the range.
 
     A range inside a single node has a literal of its own if its start and its end are not a pair of
@@ -161,20 +163,20 @@ def add_edge_literals(model: cp_model.CpModel, layout: Layout, bundle: Bundle, p
     # A range begins and ends in the same solid stretch.
     runs: dict[tuple[int, int], list[tuple[cp_model.IntVar, int]]] = {}
     for at in starts:
-        literal = begun.add(at, model.new_bool_var(f"{bundle.name} from {at}"))
+        literal = start_edges.add(at, model.new_bool_var(f"{bundle.name} from {at}"))
         runs.setdefault(places.run_from(at), []).append((literal, 1))
     for at in stops:
-        literal = ended.add(at, model.new_bool_var(f"{bundle.name} to {at}"))
+        literal = stop_edges.add(at, model.new_bool_var(f"{bundle.name} to {at}"))
         runs.setdefault(places.run_to(at), []).append((literal, -1))
     for start, stop in _list_inside(places, every, set(starts), set(stops)):
-        literal = begun.add(start, model.new_bool_var(f"{bundle.name} from {start} to {stop}"))
-        ended.add(stop, literal)
-    for edges in (begun, ended):
+        literal = start_edges.add(start, model.new_bool_var(f"{bundle.name} from {start} to {stop}"))
+        stop_edges.add(stop, literal)
+    for edges in (start_edges, stop_edges):
         model.add_exactly_one(edges.literals())
     for terms in runs.values():
         model.add(weigh(terms) == 0)
     units = model.new_int_var_from_domain(cp_model.Domain.from_values(list(every)), f"units of {bundle.name}")
-    model.add(bundle.unit * units == ended.position() - begun.position())
+    model.add(bundle.unit * units == stop_edges.position() - start_edges.position())
     return units
 
 
@@ -261,11 +263,11 @@ class Ranges:
 
     def _between(self, start: int, stop: int) -> Amount:
         """Return the number of held resource ranks in `[start, stop)`."""
-        inside = stop - start
+        length = stop - start
         spans_stop = self._begun.is_before(stop) - self._ended.upto(stop)
         # All ranks if the range begins before `stop` and ends after it, else those up to its end;
         # less those before its start.
-        return inside * spans_stop + self._ended.moment(start, stop + 1) - self._begun.moment(start, stop)
+        return length * spans_stop + self._ended.moment(start, stop + 1) - self._begun.moment(start, stop)
 
     def covers(self, node: int, index: int) -> Amount:
         """Return 1 exactly if the bundle holds this resource of the node."""
@@ -295,8 +297,8 @@ class Ranges:
     def extra_nodes(self) -> Amount:
         """Return the number of nodes beyond the minimum for the length."""
         if self._at:
-            lies = {at: self.places.count_covered(at[0], at[0] + at[1] * self.bundle.unit) for at in self._at}
-            return self.worth(lambda place: lies[place] - fewest_nodes(self.numbering, place[1] * self.bundle.unit))
+            node_counts = {at: self.places.count_covered(at[0], at[0] + at[1] * self.bundle.unit) for at in self._at}
+            return self.worth(lambda place: node_counts[place] - fewest_nodes(self.numbering, place[1] * self.bundle.unit))
         nodes = self.places.nodes
         lies_on = self._ended.worth(lambda at: nodes[at - 1] + 1) - self._begun.worth(lambda at: nodes[at])
         largest, length = max(self.places.counts, default=1), self._ended.position() - self._begun.position()
@@ -315,8 +317,8 @@ class Ranges:
 
     def follows(self, before: Ranges) -> None:
         """Require a start at the end of another range in the same numbering."""
-        for begins, ends in zip(*self._begun.list_pairs(before._ended)):
-            self.model.add(begins == ends)
+        for start, stop in zip(*self._begun.list_pairs(before._ended)):
+            self.model.add(start == stop)
 
     def first_and_end(self) -> tuple[Amount, Amount]:
         """Return the first resource rank, and the rank after the last."""
@@ -328,8 +330,8 @@ class Ranges:
         Entry `r` is 1 exactly if the first resource rank (or the rank after the last) is `r` modulo
         `step`.
         """
-        begun, ended = ([edges.leaves(rest, step) for rest in range(step)] for edges in (self._begun, self._ended))
-        return begun, ended
+        starts, stops = ([edges.leaves(rest, step) for rest in range(step)] for edges in (self._begun, self._ended))
+        return starts, stops
 
     def interval(self) -> cp_model.IntervalVar:
         """Return the range in its numbering as an interval variable."""
@@ -342,13 +344,13 @@ class Ranges:
             self._interval = self.model.new_interval_var(start, length, end, self.bundle.name)
         return self._interval
 
-    def only(self, chosen: Iterable[Place]) -> None:
+    def only(self, selection: Iterable[Place]) -> None:
         """Restrict the range to some places.
 
         If start and end are separate decisions, there must be a single place; otherwise raises
         ValueError.
         """
-        places = set(chosen)
+        places = set(selection)
         if self._at or len(places) != 1:
             self._need_places()
             self.model.add_bool_and([literal.negated() for place, literal in self._at.items() if place not in places])

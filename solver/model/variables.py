@@ -51,9 +51,9 @@ class Variables(ConstraintModel):
     def _count(self, bundle: Bundle, cell: Cell) -> cp_model.IntVar:
         if dealt := self.layout.dealt.get(bundle.name):
             return self.model.new_int_var(0, dealt.processes, f"processes of {bundle.name} in {cell.name}")
-        enclosed = -(-self.layout.count_enclosed(bundle, cell) // bundle.unit)
-        most = max(enclosed, self.layout.pieces(bundle, cell, 1) // bundle.unit)
-        return self.model.new_int_var(enclosed, most, f"units of {bundle.name} in {cell.name}")
+        inner_units = -(-self.layout.count_enclosed(bundle, cell) // bundle.unit)
+        most = max(inner_units, self.layout.pieces(bundle, cell, 1) // bundle.unit)
+        return self.model.new_int_var(inner_units, most, f"units of {bundle.name} in {cell.name}")
 
     def bundle(self, component: Component) -> Bundle | None:
         """Return the bundle of the component; None for a component on nodes."""
@@ -70,9 +70,9 @@ class Variables(ConstraintModel):
     def accelerators(self, bundle: Bundle, cell: Cell | None = None) -> Amount:
         """Return the resources of the bundle in the cell, or in total."""
         if bundle in self.layout.fixed:
-            inside = None if cell is None else {node.rank for node in cell.nodes}
+            ranks = None if cell is None else {node.rank for node in cell.nodes}
             masks = self.layout.fixed[bundle].items()
-            return sum(mask.bit_count() for node, mask in masks if inside is None or node in inside)
+            return sum(mask.bit_count() for node, mask in masks if ranks is None or node in ranks)
         if bundle in self._ranges and cell is not None:
             return self._ranges[bundle].count_held(cell)
         return bundle.unit * self.units(bundle, cell)
@@ -107,18 +107,18 @@ class Variables(ConstraintModel):
                 self._touched[key] = self._ranges[bundle].touches(self.layout.domains(level)[name])
             else:
                 amount = self.accelerators_in(bundle, level, name)
-                room = 0 if isinstance(amount, int) else self.room(bundle, level, name)
-                self._touched[key] = self._some(amount, room, f"{bundle.name} touches {name or level}")
+                limit = 0 if isinstance(amount, int) else self.room(bundle, level, name)
+                self._touched[key] = self._some(amount, limit, f"{bundle.name} touches {name or level}")
         return self._touched[key]
 
-    def _some(self, amount: Amount, room: int, name: str) -> Amount:
-        """Return 1 exactly if an amount of at most `room` is positive, else 0."""
+    def _some(self, amount: Amount, limit: int, name: str) -> Amount:
+        """Return 1 exactly if an amount of at most `limit` is positive, else 0."""
         if isinstance(amount, int):
             return int(amount > 0)
-        seen = self.boolean(name)
-        self.require(amount <= room * seen)
-        self.require(amount >= seen)
-        return seen
+        indicator = self.boolean(name)
+        self.require(amount <= limit * indicator)
+        self.require(amount >= indicator)
+        return indicator
 
     def room(self, bundle: Bundle, level: str, name: str) -> int:
         """Return an upper bound on a searched bundle's resources in a domain."""
@@ -168,8 +168,8 @@ class Variables(ConstraintModel):
         if key not in self._present:
             amount, dealt = self.count_held(component, level, name), self.layout.dealt.get(component.name)
             cells = self._cells_in(level, name) if bundle and not isinstance(amount, int) else ()
-            room = dealt.processes if dealt else sum(self.layout.pieces(bundle, cell, 1) for cell in cells if bundle)
-            self._present[key] = self._some(amount, room, f"{component.name} is in {name}")
+            limit = dealt.processes if dealt else sum(self.layout.pieces(bundle, cell, 1) for cell in cells if bundle)
+            self._present[key] = self._some(amount, limit, f"{component.name} is in {name}")
         return self._present[key]
 
     # -- places of contiguous bundles
@@ -219,29 +219,29 @@ class Variables(ConstraintModel):
                 bundle.unit % size == 0 for bundle in pool.ranged
             ):
                 # Ranges take whole pieces of every node, so their ends leave no fragments.
-                taken = total(bundle.unit // size * self._ranges[bundle].units(cell) for bundle in pool.ranged)
-                self._slots[key] = self.layout.room(cell, pool).pieces(size) - taken
+                range_slots = total(bundle.unit // size * self._ranges[bundle].units(cell) for bundle in pool.ranged)
+                self._slots[key] = self.layout.room(cell, pool).pieces(size) - range_slots
             else:
                 self._slots[key] = total(self._on_node(node.rank, pool, size) for node in cell.nodes)
         return self._slots[key]
 
     def _on_node(self, node: int, pool: NodePool, size: int) -> Amount:
         free = pool.free.get(node, 0).bit_count()
-        enclosed = sum(self.layout.enclosed.get(bundle, {}).get(node, 0).bit_count() for bundle in pool.ranged)
-        taken = total(self._ranges[bundle].count_held_on(node) for bundle in pool.ranged) - enclosed
-        if isinstance(taken, int):
-            return (free - taken) // size
-        left = self.integer(0, free // size, f"slots of {size} on node {node}")
-        self.require(size * left + taken <= free)
-        return left
+        inner_count = sum(self.layout.enclosed.get(bundle, {}).get(node, 0).bit_count() for bundle in pool.ranged)
+        usage = total(self._ranges[bundle].count_held_on(node) for bundle in pool.ranged) - inner_count
+        if isinstance(usage, int):
+            return (free - usage) // size
+        slots = self.integer(0, free // size, f"slots of {size} on node {node}")
+        self.require(size * slots + usage <= free)
+        return slots
 
     def _in_domain(self, node: Node, mask: int, pool: NodePool, size: int) -> Amount:
-        left = self._count_left(node, mask, pool)
-        if isinstance(left, int):
-            return left // size
+        remaining = self._count_left(node, mask, pool)
+        if isinstance(remaining, int):
+            return remaining // size
         free = (pool.free.get(node.rank, 0) & mask).bit_count()
         count = self.integer(0, free // size, f"slots of {size} in a NUMA domain of node {node.rank}")
-        self.require(size * count <= left)
+        self.require(size * count <= remaining)
         return count
 
     def _count_left(self, node: Node, mask: int, pool: NodePool) -> Amount:
@@ -255,10 +255,10 @@ class Variables(ConstraintModel):
     def pieces_by_domain(self, bundle: Bundle, cell: Cell) -> list[Amount]:
         """Return a counted bundle's pieces per NUMA domain of a single-node cell."""
         node, units = cell.nodes[0], self.units(bundle, cell)
-        free, enclosed = self.layout.pool_of[bundle].free.get(node.rank, 0), self.layout.enclosed.get(bundle, {}).get(node.rank, 0)
+        free, inner_mask = self.layout.pool_of[bundle].free.get(node.rank, 0), self.layout.enclosed.get(bundle, {}).get(node.rank, 0)
         counts: list[Amount] = []
         for mask in numa_domains(node, bundle.kind):
-            lower, upper = -(-(enclosed & mask).bit_count() // bundle.piece), ((free | enclosed) & mask).bit_count() // bundle.piece
+            lower, upper = -(-(inner_mask & mask).bit_count() // bundle.piece), ((free | inner_mask) & mask).bit_count() // bundle.piece
             counts.append(self.integer(lower, max(lower, upper), f"pieces of {bundle.name} in a NUMA domain"))
         self.require(bundle.unit // bundle.piece * units == total(counts))
         return counts

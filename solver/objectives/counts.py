@@ -27,8 +27,8 @@ class MissingAccelerators:
     name: ClassVar[str] = "accelerators short of what was asked at most"
 
     def encode(self, problem: Problem, variables: Variables) -> Amount:
-        wanted = [(component.most, variables.bundle(component)) for component in self.stretchable(problem)]
-        return variables.total(most - variables.accelerators(bundle) for most, bundle in wanted if bundle)
+        limits = [(component.most, variables.bundle(component)) for component in self.stretchable(problem)]
+        return variables.total(most - variables.accelerators(bundle) for most, bundle in limits if bundle)
 
     def stretchable(self, problem: Problem) -> list[Component]:
         """Return the components with a range of amounts.
@@ -56,8 +56,8 @@ class MissingAccelerators:
         if bundle.fixed:
             amount = sum(mask.bit_count() for mask in layout.fixed[bundle].values())
         else:
-            room = sum(layout.pieces(bundle, cell, bundle.unit) for cell in layout.cells)
-            fit = list_allowed(layout, bundle, room)
+            capacity = sum(layout.pieces(bundle, cell, bundle.unit) for cell in layout.cells)
+            fit = list_allowed(layout, bundle, capacity)
             amount = bundle.unit * (fit[-1] if fit else bundle.most)
         return sum(max(0, component.most - amount) for component in members)
 
@@ -70,10 +70,10 @@ class MissingAccelerators:
         free = sum(mask.bit_count() for mask in pool.free.values())
         free += sum(mask.bit_count() for bundle in pool.bundles for mask in layout.enclosed.get(bundle, {}).values())
         stretchable = [bundle for bundle in pool.bundles if _list_open(layout, bundle)]
-        wanted = sum(min(component.most for component in bundle.components) for bundle in stretchable)
-        needed = sum(bundle.unit * bundle.least for bundle in pool.bundles if bundle not in stretchable)
+        demand = sum(min(component.most for component in bundle.components) for bundle in stretchable)
+        minimum = sum(bundle.unit * bundle.least for bundle in pool.bundles if bundle not in stretchable)
         fewest = min((len(_list_open(layout, bundle)) for bundle in stretchable), default=0)
-        return fewest * max(0, wanted + needed - free)
+        return fewest * max(0, demand + minimum - free)
 
     def most(self, problem: Problem) -> int:
         return sum(component.most for component in problem.hinted if least_and_most(problem, component.name))
@@ -154,11 +154,11 @@ class UnevenCounts:
 
 def open_sets(problem: Problem) -> list[tuple[Component, ...]]:
     """Return the colocated sets of accelerators whose count is searched in a range."""
-    inside = {relation.components[0] for relation in problem.find_relations(SUBSET)}
+    inner_names = {relation.components[0] for relation in problem.find_relations(SUBSET)}
     return [
         members
         for members in problem.colocated_sets
-        if all(component.runs is None and component.name not in inside for component in members)
+        if all(component.runs is None and component.name not in inner_names for component in members)
         and problem.kind(members[0]) == ACCELERATOR
         and range_of(members)[0] < range_of(members)[1]
         and any(least_and_most(problem, component.name) for component in members)
@@ -188,7 +188,7 @@ def most_even(ranges: Sequence[Range], total: int) -> list[int]:
     low, high = 0, max((most for _, most in ranges), default=0)
 
     def at_level(level: int) -> list[int]:
-        return [min(max(level, least), most) for least, most in ranges]
+        return [min(max(level, minimum), most) for minimum, most in ranges]
 
     while low < high:
         level = (low + high + 1) // 2

@@ -46,7 +46,7 @@ class DomainCost(ABC):
         return (self.component, self.source) if self.source else (self.component,)
 
     @abstractmethod
-    def in_domain(self, count: int, served: int) -> int:
+    def in_domain(self, count: int, source_count: int) -> int:
         """Return the cost of a domain by its resources of component and source."""
 
     def of_domain(self, held_there: Mapping[str, int]) -> int:
@@ -55,9 +55,9 @@ class DomainCost(ABC):
 
     def value(self, problem: Problem, assignment: Assignment, level: str) -> int:
         """Return the cost of an assignment."""
-        served = count_held(problem, assignment, self.source, level) if self.source else {}
+        source_counts = count_held(problem, assignment, self.source, level) if self.source else {}
         counts = count_held(problem, assignment, self.component, level)
-        return self.offset + sum(self.in_domain(count, served.get(name, 0)) for name, count in counts.items())
+        return self.offset + sum(self.in_domain(count, source_counts.get(name, 0)) for name, count in counts.items())
 
     @abstractmethod
     def encode(self, variables: Variables, level: str) -> Amount:
@@ -89,7 +89,7 @@ class FurtherDomains(DomainCost):
     def offset(self) -> int:
         return -self.cost
 
-    def in_domain(self, count: int, served: int) -> int:
+    def in_domain(self, count: int, source_count: int) -> int:
         return self.cost if count else 0
 
     def encode(self, variables: Variables, level: str) -> Amount:
@@ -133,8 +133,8 @@ class LinkCost(DomainCost):
 class Uncovered(LinkCost):
     """Cost of every domain with the target and without the source."""
 
-    def in_domain(self, count: int, served: int) -> int:
-        return self.cost if count and not served else 0
+    def in_domain(self, count: int, source_count: int) -> int:
+        return self.cost if count and not source_count else 0
 
     def encode(self, variables: Variables, level: str) -> Amount:
         return self.cost * self.domains(variables, level)
@@ -154,27 +154,29 @@ class Uncovered(LinkCost):
         """
         if self.is_local(variables) or not most(variables, self.component, level, name):
             return 0
-        target_here, served = (touches(variables, component, level, name) for component in self.parties)
-        if isinstance(served, int):
-            return 0 if served else target_here
+        target_here, source_here = (touches(variables, component, level, name) for component in self.parties)
+        if isinstance(source_here, int):
+            return 0 if source_here else target_here
 
         def make() -> Amount:
             indicator = variables.boolean(f"{self.component.name} without {self.source.name} in {name or level}")
-            variables.at_most(target_here - served, indicator)
+            variables.at_most(target_here - source_here, indicator)
             return indicator
 
         return variables.once(("uncovered", *self.ends(variables), level, name), make)
 
     def bound(self, layout: Layout, level: str) -> int:
         """Return the cost of the domains that the target needs beyond those of the source."""
-        pair, rooms = self.searched_pair(layout), rooms_of(layout)
+        pair, capacities = self.searched_pair(layout), rooms_of(layout)
         if pair is None:
             return 0
         sender, receiver = pair
-        served = {name for name in rooms.names(level) if rooms.most(sender, level, name)}
-        left = receiver.least * receiver.unit - sum(rooms.most(receiver, level, name) for name in rooms.names(level) if name in served)
-        amounts = [rooms.most(receiver, level, name) for name in rooms.names(level) if name not in served]
-        return self.cost * fewest_of(amounts, left) if left > 0 else 0
+        source_domains = {name for name in capacities.names(level) if capacities.most(sender, level, name)}
+        remaining = receiver.least * receiver.unit - sum(
+            capacities.most(receiver, level, name) for name in capacities.names(level) if name in source_domains
+        )
+        amounts = [capacities.most(receiver, level, name) for name in capacities.names(level) if name not in source_domains]
+        return self.cost * fewest_of(amounts, remaining) if remaining > 0 else 0
 
     def most(self, problem: Problem, level: str) -> int:
         return self.cost * len(several(problem, level))
@@ -191,12 +193,12 @@ class Uncovered(LinkCost):
 
         Both fill a domain only if the source is there, or the target without it.
         """
-        rooms = rooms_of(variables.layout)
-        for name in rooms.names(level):
-            if all(rooms.most(bundle, level, name) for bundle in pair):
+        capacities = rooms_of(variables.layout)
+        for name in capacities.names(level):
+            if all(capacities.most(bundle, level, name) for bundle in pair):
                 load = variables.total(variables.accelerators_in(bundle, level, name) for bundle in pair)
                 indicator = touches(variables, self.source, level, name) + self.is_uncovered_in(variables, level, name)
-                variables.at_most(load, rooms.together(pair, level, name) * indicator)
+                variables.at_most(load, capacities.together(pair, level, name) * indicator)
         return 0
 
     def aggregates(self, variables: Variables, level: str) -> Iterator[Aggregate]:
@@ -213,8 +215,8 @@ class Unserved(LinkCost):
 
     ratio: int = 1
 
-    def in_domain(self, count: int, served: int) -> int:
-        return self.cost * max(0, count - self.ratio * served)
+    def in_domain(self, count: int, source_count: int) -> int:
+        return self.cost * max(0, count - self.ratio * source_count)
 
     def encode(self, variables: Variables, level: str) -> Amount:
         names = several(variables.problem, level)
@@ -225,31 +227,34 @@ class Unserved(LinkCost):
 
         Exact if minimised, else an upper bound.
         """
-        room = most(variables, self.component, level, name)
-        if not room or self.is_local(variables):
+        limit = most(variables, self.component, level, name)
+        if not limit or self.is_local(variables):
             return 0  # an accelerator with both serves itself, at any ratio
-        asking, served = (variables.count_held(component, level, name) for component in self.parties)
-        if isinstance(asking, int) and isinstance(served, int):
-            return max(0, asking - self.ratio * served)
+        asking, source_count = (variables.count_held(component, level, name) for component in self.parties)
+        if isinstance(asking, int) and isinstance(source_count, int):
+            return max(0, asking - self.ratio * source_count)
         if not most(variables, self.source, level, name):
             return asking
 
         def make() -> Amount:
-            left = variables.integer(0, room, f"{self.component.name} without {self.source.name} in {name or level}")
-            variables.at_most(asking - self.ratio * served, left)
-            return left
+            remainder = variables.integer(0, limit, f"{self.component.name} without {self.source.name} in {name or level}")
+            variables.at_most(asking - self.ratio * source_count, remainder)
+            return remainder
 
         return variables.once(("unserved", *self.ends(variables), self.ratio, level, name), make)
 
     def bound(self, layout: Layout, level: str) -> int:
         """Return the cost of the target left if the source fills their common domains."""
-        pair, rooms = self.searched_pair(layout), rooms_of(layout)
+        pair, capacities = self.searched_pair(layout), rooms_of(layout)
         if pair is None:
             return 0
         sender, receiver = pair
-        met = (min(rooms.most(receiver, level, name), self.ratio * rooms.most(sender, level, name)) for name in rooms.names(level))
-        served = min(sum(met), self.ratio * sender.most * sender.unit)
-        return self.cost * max(0, receiver.least * receiver.unit - served)
+        met = (
+            min(capacities.most(receiver, level, name), self.ratio * capacities.most(sender, level, name))
+            for name in capacities.names(level)
+        )
+        coverage = min(sum(met), self.ratio * sender.most * sender.unit)
+        return self.cost * max(0, receiver.least * receiver.unit - coverage)
 
     def most(self, problem: Problem, level: str) -> int:
         target = self.component
@@ -263,10 +268,10 @@ class Unserved(LinkCost):
         if (bundle := variables.bundle(self.source)) and not bundle.fixed:
             domain_rows(variables, bundle, level)
         for name in several(variables.problem, level):
-            room, source_here = most(variables, self.component, level, name), touches(variables, self.source, level, name)
-            if room and not isinstance(source_here, int):
+            limit, source_here = most(variables, self.component, level, name), touches(variables, self.source, level, name)
+            if limit and not isinstance(source_here, int):
                 asking = variables.count_held(self.component, level, name)
-                variables.at_most(asking - room * source_here, self.count_left(variables, level, name))
+                variables.at_most(asking - limit * source_here, self.count_left(variables, level, name))
 
     def aggregates(self, variables: Variables, level: str) -> Iterator[Aggregate]:
         if (bundle := variables.bundle(self.source)) and not bundle.fixed:

@@ -48,8 +48,8 @@ class DomainCapacities:
             return sum(mask.bit_count() for node, mask in self.layout.fixed[bundle].items() if node in nodes)
         if key not in self._most:
             piece = bundle.whole(level)
-            room = min(self.together([bundle], level, name), bundle.most * bundle.unit, self._share(bundle, level))
-            self._most[key] = room // piece * piece
+            limit = min(self.together([bundle], level, name), bundle.most * bundle.unit, self._share(bundle, level))
+            self._most[key] = limit // piece * piece
         return self._most[key]
 
     def together(self, bundles: Sequence[Bundle], level: str, name: str) -> int:
@@ -59,9 +59,9 @@ class DomainCapacities:
             present = [bundle for bundle in bundles if cell.nodes[0].rank in self.layout.eligible[bundle]]
             if present:
                 size = gcd(*(bundle.unit for bundle in present))
-                enclosed = sum(self.layout.count_enclosed(bundle, cell) for bundle in present)
+                inner_count = sum(self.layout.count_enclosed(bundle, cell) for bundle in present)
                 free = self.layout.room(cell, pool)
-                capacity += size * ((free.pieces(1) + enclosed) // size if enclosed else free.pieces(size))
+                capacity += size * ((free.pieces(1) + inner_count) // size if inner_count else free.pieces(size))
         return capacity
 
     def _share(self, bundle: Bundle, level: str) -> int:
@@ -90,10 +90,10 @@ def count_held(problem: Problem, assignment: Assignment, component: Component, l
 def count_given(layout: Layout, level: str) -> dict[str, dict[str, int]]:
     """Return domain -> component -> resources of explicit and spread placements."""
     nodes = layout.problem.cluster.nodes
-    placed: dict[str, dict[str, int]] = {}
+    by_domain: dict[str, dict[str, int]] = {}
 
     def add(name: str, node: int, count: int) -> None:
-        amounts = placed.setdefault(domain(nodes[node], level), {})
+        amounts = by_domain.setdefault(domain(nodes[node], level), {})
         amounts[name] = amounts.get(name, 0) + count
 
     for bundle, masks in layout.fixed.items():
@@ -103,7 +103,7 @@ def count_given(layout: Layout, level: str) -> dict[str, dict[str, int]]:
     for name, runs in layout.on_nodes.items():
         for run in runs:
             add(name, run.node, len(run.ranks))
-    return placed
+    return by_domain
 
 
 def touches(variables: Variables, component: Component, level: str, name: str) -> Amount:
@@ -118,8 +118,8 @@ def most(variables: Variables, component: Component, level: str, name: str) -> i
     """Return an upper bound on the component's resources in the domain."""
     bundle = variables.bundle(component)
     if bundle is None or bundle.fixed:
-        known = variables.count_held(component, level, name)
-        return known if isinstance(known, int) else variables.layout.dealt[component.name].processes
+        amount = variables.count_held(component, level, name)
+        return amount if isinstance(amount, int) else variables.layout.dealt[component.name].processes
     return rooms_of(variables.layout).most(bundle, level, name)
 
 
@@ -141,8 +141,8 @@ def is_open(problem: Problem, component: Component) -> bool:
     members = next(members for members in problem.colocated_sets if component in members)
     if problem.kind(component) == NODE or component.runs is not None:
         return False
-    chosen = any(relation.demanded and component.name in relation.components for relation in problem.job.relations)
-    return chosen or all(member.runs is None for member in members)
+    may_share = any(relation.demanded and component.name in relation.components for relation in problem.job.relations)
+    return may_share or all(member.runs is None for member in members)
 
 
 def count_of(variables: Variables, bundle: Bundle, level: str) -> Amount:
@@ -167,8 +167,10 @@ def domains_counted(variables: Variables, bundle: Bundle, level: str, cost: int)
 
     `cost` is that of a further domain.
     """
-    rooms = rooms_of(variables.layout)
-    members = [(touches(variables, bundle.components[0], level, name), rooms.most(bundle, level, name)) for name in rooms.names(level)]
+    capacities = rooms_of(variables.layout)
+    members = [
+        (touches(variables, bundle.components[0], level, name), capacities.most(bundle, level, name)) for name in capacities.names(level)
+    ]
     return Aggregate(("domains", bundle, level), members, cost)
 
 
@@ -177,22 +179,22 @@ def fewest(layout: Layout, bundle: Bundle, level: str) -> int:
 
     Also at least those demanded by `spread`. Every domain counts as if the bundle had it alone, the roomiest first.
     """
-    rooms = rooms_of(layout)
-    counted = fewest_of([rooms.most(bundle, level, name) for name in rooms.names(level)], bundle.least * bundle.unit)
+    capacities = rooms_of(layout)
+    minimum = fewest_of([capacities.most(bundle, level, name) for name in capacities.names(level)], bundle.least * bundle.unit)
     spreads = (spread for component in bundle.components for spread in component.spread if spread.level == level)
-    return max([counted, *(spread.domains for spread in spreads)])
+    return max([minimum, *(spread.domains for spread in spreads)])
 
 
-def fewest_of(rooms: list[int], demand: int) -> int:
+def fewest_of(capacities: list[int], demand: int) -> int:
     """Return how many of the largest domains hold the demand, at least 1.
 
     The number of domains plus 1 if all together do not.
     """
-    for count, room in enumerate(sorted(rooms, reverse=True), start=1):
-        demand -= room
+    for count, capacity in enumerate(sorted(capacities, reverse=True), start=1):
+        demand -= capacity
         if demand <= 0:
             return count
-    return len(rooms) + 1
+    return len(capacities) + 1
 
 
 def domain_rows(variables: Variables, bundle: Bundle, level: str) -> None:
@@ -204,15 +206,15 @@ def domain_rows(variables: Variables, bundle: Bundle, level: str) -> None:
     """
 
     def post() -> Amount:
-        rooms = rooms_of(variables.layout)
+        capacities = rooms_of(variables.layout)
         limits = []
-        for name in rooms.names(level):
-            if most := rooms.most(bundle, level, name):
-                seen = touches(variables, bundle.components[0], level, name)
+        for name in capacities.names(level):
+            if most := capacities.most(bundle, level, name):
+                indicator = touches(variables, bundle.components[0], level, name)
                 resources = variables.accelerators_in(bundle, level, name)
-                variables.at_most(resources, most * seen)
-                variables.at_most(bundle.whole(level) * seen, resources)
-                limits.append(most * seen)
+                variables.at_most(resources, most * indicator)
+                variables.at_most(bundle.whole(level) * indicator, resources)
+                limits.append(most * indicator)
         variables.at_most(bundle.least * bundle.unit, variables.total(limits))
         variables.at_most(fewest(variables.layout, bundle, level), count_of(variables, bundle, level))
         return 0

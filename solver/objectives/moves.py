@@ -61,9 +61,10 @@ class _OnNode:
         if not self.literals:
             return {b: variables.integer(0, len(pieces), f"{b.name} kept on {rank}") for b, pieces in self.there.items()}
         for index in bits(reduce(or_, (mask for _, mask, _ in self.literals))):
-            here = [literal for _, mask, literal in self.literals if mask >> index & 1]
+            literals = [literal for _, mask, literal in self.literals if mask >> index & 1]
             variables.at_most(
-                variables.total([*here, *(variables.range_of(range_bundle).covers(rank, index) for range_bundle in self.pool.ranged)]), 1
+                variables.total([*literals, *(variables.range_of(range_bundle).covers(rank, index) for range_bundle in self.pool.ranged)]),
+                1,
             )
         return {bundle: variables.total(literal for b, _, literal in self.literals if b is bundle) for bundle in self.there}
 
@@ -72,23 +73,23 @@ class _OnNode:
 
         New units of the bundle hold them.
         """
-        enclosed = self.variables.layout.enclosed.get(bundle, {}).get(self.node.rank, 0)
-        kept_resources = ((mask & enclosed).bit_count() * literal for b, mask, literal in self.literals if b is bundle)
-        return enclosed.bit_count() - self.variables.total(kept_resources)
+        inner_mask = self.variables.layout.enclosed.get(bundle, {}).get(self.node.rank, 0)
+        kept_resources = ((mask & inner_mask).bit_count() * literal for b, mask, literal in self.literals if b is bundle)
+        return inner_mask.bit_count() - self.variables.total(kept_resources)
 
     def has_room_in_domains(self, new_counts: dict[Bundle, Amount]) -> None:
         """Require capacity in NUMA domains for new pieces, beside kept pieces and ranges."""
         variables, rank = self.variables, self.node.rank
-        parts: dict[Bundle, list[Amount]] = {bundle: [] for bundle in new_counts if bundle.piece > 1}
+        piece_counts: dict[Bundle, list[Amount]] = {bundle: [] for bundle in new_counts if bundle.piece > 1}
         for number, numa in enumerate(numa_domains(self.node, self.pool.kind)):
             free = self.pool.free.get(rank, 0) & numa
             load = [(mask & numa).bit_count() * literal for _, mask, literal in self.literals]
             load += [variables.range_of(range_bundle).covers(rank, index) for range_bundle in self.pool.ranged for index in bits(free)]
-            for bundle, amounts in parts.items():
+            for bundle, amounts in piece_counts.items():
                 amounts.append(variables.integer(0, free.bit_count() // bundle.piece, f"pieces of {bundle.name} in {number} of {rank}"))
                 load.append(bundle.piece * amounts[-1])
             variables.at_most(variables.total(load), free.bit_count())
-        for bundle, amounts in parts.items():
+        for bundle, amounts in piece_counts.items():
             variables.require(variables.total(amounts) == bundle.unit // bundle.piece * new_counts[bundle])
 
 
@@ -111,8 +112,8 @@ class MoveTerm:
         kept_amounts = [
             amount for pool, cell, pieces in holdings(variables.layout) for amount in post_kept_pieces(variables, pool, cell, pieces)
         ]
-        ranged = [bundle for bundle in variables.layout.ranged if bundle.components in movable(problem)]
-        kept_amounts += [variables.range_of(bundle).worth(count_kept_by_place(variables.layout, bundle)) for bundle in ranged]
+        range_bundles = [bundle for bundle in variables.layout.ranged if bundle.components in movable(problem)]
+        kept_amounts += [variables.range_of(bundle).worth(count_kept_by_place(variables.layout, bundle)) for bundle in range_bundles]
         return could + _join(problem) - variables.total(kept_amounts)
 
     def value(self, problem: Problem, assignment: Assignment) -> int:
@@ -141,9 +142,9 @@ class MoveTerm:
 def _join(problem: Problem) -> int:
     """Return the groups of components that share by choice, and that were on different resources."""
     previous, count = problem.previous, 0
-    chosen = [relation.components for relation in problem.find_relations(COLOCATED) if relation.demanded]
-    for members in movable(problem) if previous is not None and chosen else ():
-        if any({*names} <= {component.name for component in members} for names in chosen):
+    pairs = [relation.components for relation in problem.find_relations(COLOCATED) if relation.demanded]
+    for members in movable(problem) if previous is not None and pairs else ():
+        if any({*names} <= {component.name for component in members} for names in pairs):
             places = {tuple(sorted(previous.masks(component.name).items())): component for component in members} if previous else {}
             places.pop((), None)
             count += sum(len(survivors(problem, (component,)).at) for component in places.values()) if len(places) > 1 else 0
@@ -182,9 +183,9 @@ def holdings(layout: Layout) -> Iterator[tuple[NodePool, Cell, Holdings]]:
     for pool in layout.pools:
         by_node: dict[int, dict[Bundle, list[Piece]]] = {}
         for bundle in (bundle for bundle in pool.counted if pool.host is None and bundle.components in movable_sets):
-            enclosed, old = layout.enclosed.get(bundle, {}), survivors(problem, bundle.components).at
+            inner_masks, old = layout.enclosed.get(bundle, {}), survivors(problem, bundle.components).at
             for node, mask in sorted(old, key=old.__getitem__):
-                if node in layout.eligible[bundle] and not mask & ~(pool.free.get(node, 0) | enclosed.get(node, 0)):
+                if node in layout.eligible[bundle] and not mask & ~(pool.free.get(node, 0) | inner_masks.get(node, 0)):
                     by_node.setdefault(node, {}).setdefault(bundle, []).append((node, mask))
         for node in sorted(by_node):
             yield pool, layout.cell_of[node], by_node[node]

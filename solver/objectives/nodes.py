@@ -49,8 +49,8 @@ class NodesOfRanges:
 def _find_ranged(problem: Problem) -> list[tuple[tuple[Component, ...], tuple[str, ...]]]:
     """Return the searched colocated sets placed as a range, with their numbering groups."""
     sets = [members for members in problem.colocated_sets if all(component.runs is None for component in members)]
-    numbered = [(members, problem.solid_in(members)) for members in sets if problem.kind(members[0]) != NODE]
-    return [(members, labels) for members, labels in numbered if labels is not None]
+    candidates = [(members, problem.solid_in(members)) for members in sets if problem.kind(members[0]) != NODE]
+    return [(members, labels) for members, labels in candidates if labels is not None]
 
 
 class FullestNodes:
@@ -76,8 +76,8 @@ class FullestNodes:
 
     def value(self, problem: Problem, assignment: Assignment) -> int:
         names = [component.name for component in problem.hinted if problem.kind(component) == NODE]
-        searched = {entry.bundle.name for entry in dealt(Parts(problem))} if names else ()
-        return sum(max(assignment.processes_on(name).values(), default=0) for name in names if name in searched)
+        search_names = {entry.bundle.name for entry in dealt(Parts(problem))} if names else ()
+        return sum(max(assignment.processes_on(name).values(), default=0) for name in names if name in search_names)
 
     def bound(self, layout: Layout) -> int:
         return sum(-(-entry.fewest // len(entry.nodes)) for entry in layout.dealt.values())

@@ -53,8 +53,8 @@ class Preferred:
     def _torn(self, component: Component, keep: Keep, variables: Variables) -> Amount:
         names = variables.domains(keep.level)
         torn = variables.boolean(f"{component.name} is in too many of {keep.level}")
-        seen = variables.total(variables.present(component, keep.level, name) for name in names)
-        variables.at_most(seen, keep.domains + len(names) * torn)
+        presence = variables.total(variables.present(component, keep.level, name) for name in names)
+        variables.at_most(presence, keep.domains + len(names) * torn)
         return torn
 
     def _cut(self, component: Component, keep: Keep, variables: Variables) -> Amount:
@@ -76,7 +76,7 @@ class Preferred:
         for component, keep in wishes(problem):
             if keep.unit == WHOLE:
                 amounts = amounts_in(problem.cluster, keep.level, assignment, component.name)
-                count += sum(alike for _, _, alike in amounts) > keep.domains
+                count += sum(repeats for _, _, repeats in amounts) > keep.domains
             else:
                 count += _cut_in(_domains_in_order(problem, assignment, component, keep), size_of(component, keep))
         return count
@@ -88,13 +88,13 @@ class Preferred:
     def _least(self, layout: Layout, component: Component, keep: Keep) -> int:
         if component.name in layout.dealt or (bundle := layout.bundle_of[component.name]).fixed:
             return 0
-        size, rooms = size_of(component, keep), dict[str, int]()
+        size, capacities = size_of(component, keep), dict[str, int]()
         for cell in layout.cells:
             name = cell.name if keep.level == NODE_LEVEL else cell.domain(keep.level)
-            rooms[name] = rooms.get(name, 0) + layout.pieces(bundle, cell, 1)
+            capacities[name] = capacities.get(name, 0) + layout.pieces(bundle, cell, 1)
         if keep.unit == WHOLE:
-            return int(sum(sorted(rooms.values())[-keep.domains :]) < component.least)
-        return max(0, component.least // size - sum(room // size for room in rooms.values()))
+            return int(sum(sorted(capacities.values())[-keep.domains :]) < component.least)
+        return max(0, component.least // size - sum(capacity // size for capacity in capacities.values()))
 
     def most(self, problem: Problem) -> int:
         total = problem.cluster.total
@@ -113,8 +113,8 @@ def wishes(problem: Problem) -> Iterator[Wish]:
 def _cut_by_place(layout: Layout, bundle: Bundle, component: Component, keep: Keep) -> Callable[[Place], int]:
     """Return a function from the place of a range to the groups cut."""
     nodes, stretches = layout.problem.cluster.nodes, layout.numbering(bundle).stretches
-    where = [domain(nodes[stretch.node_rank], keep.level) for stretch in stretches for _ in range(stretch.count)]
-    groups = GroupsCut(where, size_of(component, keep), order_in_blocks(layout, bundle, component))
+    domain_names = [domain(nodes[stretch.node_rank], keep.level) for stretch in stretches for _ in range(stretch.count)]
+    groups = GroupsCut(domain_names, size_of(component, keep), order_in_blocks(layout, bundle, component))
     return lambda place: groups.count_cut(place[0], place[0] + place[1] * bundle.unit)
 
 
@@ -123,11 +123,11 @@ def _domains_in_order(problem: Problem, assignment: Assignment, component: Compo
     amounts: list[tuple[str, int]] = []
     for repeat in sorted(assignment.repeats(component.name), key=lambda repeat: (repeat.ranks.start, repeat.ranks.stop)):
         per_node = sum(run.amount for run in repeat.runs)
-        for alike, ranks in problem.cluster.alike_among(repeat.node_ranks):
+        for stretch, ranks in problem.cluster.alike_among(repeat.node_ranks):
             if keep.level == NODE_LEVEL:
                 amounts += [(problem.cluster.name(node), per_node) for node in ranks]
             else:
-                amounts.append((domain(alike.node, keep.level), per_node * len(ranks)))
+                amounts.append((domain(stretch.node, keep.level), per_node * len(ranks)))
     return amounts
 
 

@@ -64,42 +64,42 @@ def tiers(problem: Problem) -> tuple[Tier, ...]:
     components share, so that answers of both kinds can be compared.
     """
     problem = problem.undecided
-    weighed = problem.job.preference.order == WEIGHTED
+    is_weighted = problem.job.preference.order == WEIGHTED
     terms = [term for term in OBJECTIVES if term.most(problem)]
     if problem.job.preference.bytes_first:
         last = max((place for place, term in enumerate(terms) if isinstance(term, BytesAcross)), default=-1) + 1
         terms = sorted(terms[:last], key=lambda term: isinstance(term, (Preferred, MoveTerm))) + terms[last:]
-    groups = [list(group) for _, group in groupby(terms, lambda term: _key(term, weighed))]
+    groups = [list(group) for _, group in groupby(terms, lambda term: _key(term, is_weighted))]
     reversed_tiers: list[Tier] = []
     scale = 1
     for group in reversed(groups):
-        members = tuple((term, _cost(problem, term, weighed)) for term in group)
+        members = tuple((term, _cost(problem, term, is_weighted)) for term in group)
         reversed_tiers.append(Tier(members, scale))
         scale *= 1 + sum(cost * term.most(problem) for term, cost in members)
     return tuple(reversed(reversed_tiers))
 
 
-def _key(term: Objective, weighed: bool) -> str:
-    return ("MiB" if weighed else f"MiB {term.level}") if isinstance(term, BytesAcross) else term.name
+def _key(term: Objective, is_weighted: bool) -> str:
+    return ("MiB" if is_weighted else f"MiB {term.level}") if isinstance(term, BytesAcross) else term.name
 
 
-def _cost(problem: Problem, term: Objective, weighed: bool) -> int:
-    return problem.job.preference.weights.get(term.level, 1) if weighed and isinstance(term, BytesAcross) else 1
+def _cost(problem: Problem, term: Objective, is_weighted: bool) -> int:
+    return problem.job.preference.weights.get(term.level, 1) if is_weighted and isinstance(term, BytesAcross) else 1
 
 
 def plan_terms(
-    every: Sequence[Tier], problem: Problem, assignment: Assignment, counted: Sequence[Sequence[int]], proved: Sequence[int]
+    every: Sequence[Tier], problem: Problem, assignment: Assignment, term_bounds: Sequence[Sequence[int]], tier_bounds: Sequence[int]
 ) -> tuple[TermValue, ...]:
     """Return every term of an answer with a bound.
 
     Parameters
     ----------
-    counted : bounds of the terms by counting, per tier.
-    proved : proved bound of the sum, per tier. Less the values of the other terms, it bounds a
+    term_bounds : bounds of the terms by counting, per tier.
+    tier_bounds : proved bound of the sum, per tier. Less the values of the other terms, it bounds a
         term.
     """
     terms = []
-    for number, (tier, bounds, tier_bound) in enumerate(zip(every, counted, proved)):
+    for number, (tier, bounds, tier_bound) in enumerate(zip(every, term_bounds, tier_bounds)):
         values = [term.value(problem, assignment) for term, _ in tier.members]
         whole = sum(cost * value for (_, cost), value in zip(tier.members, values))
         for (term, cost), value, bound in zip(tier.members, values, bounds):

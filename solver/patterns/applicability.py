@@ -19,13 +19,13 @@ Room = tuple[tuple[int, int, bool, int], ...]
 """Capacity in pieces: tuples (pool number, piece size, inside NUMA domains, capacity)."""
 
 
-ALIKE = 5
+MIN_DOMAINS_PER_KIND = 5
 """Smallest average number of domains per kind.
 
 With fewer alike domains the ordinary model is as good and faster to build.
 """
 _BETWEEN = (NOT_FEWER, IN_ORDER, COLOCATED_OR_DISJOINT, SUBSET)
-_INSIDE = (APART, NEAR)
+_DOMAIN_RELATIONS = (APART, NEAR)
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class DomainKind:
 
 def group_domains(layout: Layout, level: str) -> list[DomainKind]:
     """Group the domains of a level into kinds, lowest nodes first."""
-    linked = {name for link in layout.problem.job.links for name in (link.source, link.target)}
+    link_names = {name for link in layout.problem.job.links for name in (link.source, link.target)}
     explicit = count_given(layout, level)
     kinds: dict[tuple[tuple[Sort, ...], tuple[tuple[str, int], ...]], list[tuple[Cell, ...]]] = {}
     for domain_name, cells in layout.domains(level).items():
@@ -72,7 +72,7 @@ def group_domains(layout: Layout, level: str) -> list[DomainKind]:
         sorted_cells = sorted((pair for pair in sorted_cells if pair[0].open), key=lambda pair: (pair[0].open, pair[0].room, pair[1].index))
         key = (
             tuple(sort for sort, _ in sorted_cells),
-            tuple(sorted((name, count) for name, count in explicit.get(domain_name, {}).items() if name in linked)),
+            tuple(sorted((name, count) for name, count in explicit.get(domain_name, {}).items() if name in link_names)),
         )
         kinds.setdefault(key, []).append(tuple(cell for _, cell in sorted_cells))
     return [DomainKind(sorts, explicit_parts, tuple(domains)) for (sorts, explicit_parts), domains in kinds.items()]
@@ -81,13 +81,13 @@ def group_domains(layout: Layout, level: str) -> list[DomainKind]:
 def sort_of(layout: Layout, cell: Cell) -> Sort:
     """Return the sort of a cell."""
     eligible = [number for number, bundle in enumerate(layout.counted) if cell.nodes[0].rank in layout.eligible[bundle]]
-    room = []
+    rows = []
     for number, pool in enumerate(layout.pools):
         bundles = [layout.counted[number] for number in eligible if layout.pool_of[layout.counted[number]] is pool]
-        for size, inside in sizes(layout, cell, bundles):
-            room.append((number, size, inside, layout.room(cell, pool).pieces(size, inside)))
+        for size, in_numa in sizes(layout, cell, bundles):
+            rows.append((number, size, in_numa, layout.room(cell, pool).pieces(size, in_numa)))
     fit = tuple(number for number in eligible if _fits(layout, layout.counted[number], cell))
-    return Sort(tuple(room), fit, tuple(layout.count_taken(layout.counted[number], cell) for number in fit), len(cell.nodes) == 1)
+    return Sort(tuple(rows), fit, tuple(layout.count_taken(layout.counted[number], cell) for number in fit), len(cell.nodes) == 1)
 
 
 def _fits(layout: Layout, bundle: Bundle, cell: Cell) -> bool:
@@ -96,15 +96,15 @@ def _fits(layout: Layout, bundle: Bundle, cell: Cell) -> bool:
 
 def sizes(layout: Layout, cell: Cell, bundles: Sequence[Bundle]) -> Iterator[tuple[int, bool]]:
     """Yield (size, inside NUMA domains) per capacity row (see rules/sharing/no_overlap.py)."""
-    taken = {layout.count_taken(bundle, cell) for bundle in bundles}
-    yield from ((size, False) for size in ([1] if len(cell.nodes) == 1 and taken else sorted(taken)))
+    unit_sizes = {layout.count_taken(bundle, cell) for bundle in bundles}
+    yield from ((size, False) for size in ([1] if len(cell.nodes) == 1 and unit_sizes else sorted(unit_sizes)))
     yield from ((size, True) for size in sorted({bundle.piece for bundle in bundles if bundle.piece > 1}))
 
 
 def pays(layout: Layout, tiers: tuple[Tier, ...]) -> bool:
     """Return True if the relevant domains are alike enough for a pattern model."""
     relevant = levels(layout, tiers)
-    return bool(relevant) and len(layout.domains(relevant[0])) >= ALIKE * len(group_domains(layout, relevant[0]))
+    return bool(relevant) and len(layout.domains(relevant[0])) >= MIN_DOMAINS_PER_KIND * len(group_domains(layout, relevant[0]))
 
 
 def applies(layout: Layout, tiers: tuple[Tier, ...]) -> bool:
@@ -118,8 +118,8 @@ def applies(layout: Layout, tiers: tuple[Tier, ...]) -> bool:
         return False
     if problem.previous is not None or problem.unlike or problem.caps or any(map(problem.find_relations, _BETWEEN)):
         return False
-    searched = {component.name for bundle in layout.counted for component in bundle.components}
-    if any(relation.level == NODE_LEVEL or not searched.issuperset(relation.components) for relation in _find_inside(layout)):
+    names = {component.name for bundle in layout.counted for component in bundle.components}
+    if any(relation.level == NODE_LEVEL or not names.issuperset(relation.components) for relation in _find_inside(layout)):
         return False
     for component in problem.hinted:
         on_nodes = any(keep.level == NODE_LEVEL and keep.unit == WHOLE for keep in component.keep)
@@ -128,7 +128,7 @@ def applies(layout: Layout, tiers: tuple[Tier, ...]) -> bool:
             return False
     in_order = problem.job.capabilities.nodes_in_order and any(bundle.wholes for bundle in layout.counted)
     is_sum = all(is_chain(bundle.piece for bundle in pool.counted if bundle.piece > 1) for pool in layout.pools)
-    short = any(reservation.may_be_short(alike.node) for reservation in reservations(layout) for alike in problem.cluster.alike)
+    short = any(reservation.may_be_short(stretch.node) for reservation in reservations(layout) for stretch in problem.cluster.alike)
     terms = [term for tier in tiers for term, _ in tier.members]
     return (is_sum and not in_order and not short and all(isinstance(term, (DomainTerm, MissingAccelerators)) for term in terms)) and bool(
         levels(layout, tiers)
@@ -147,18 +147,18 @@ def levels(layout: Layout, tiers: tuple[Tier, ...]) -> tuple[str, ...]:
     for tier in tiers:
         relevant.update(term.level for term, _ in tier.members if isinstance(term, DomainTerm))
     present = [level for level in LEVELS if level in relevant and len(layout.domains(level)) > 1]
-    parts = {tuple(sorted(tuple(cell.index for cell in cells) for cells in layout.domains(level).values())) for level in present}
-    return tuple(present) if len(parts) == 1 else ()
+    divisions = {tuple(sorted(tuple(cell.index for cell in cells) for cells in layout.domains(level).values())) for level in present}
+    return tuple(present) if len(divisions) == 1 else ()
 
 
 def _find_inside(layout: Layout) -> list[Relation]:
     """Return the relations within a single domain."""
-    return [relation for kind in _INSIDE for relation in layout.problem.find_relations(kind)]
+    return [relation for kind in _DOMAIN_RELATIONS for relation in layout.problem.find_relations(kind)]
 
 
-def permits(layout: Layout, there: Collection[int]) -> bool:
-    """Return True if relations permit a domain with exactly the bundles `there`."""
-    names = {component.name for number in there for component in layout.counted[number].components}
+def permits(layout: Layout, members: Collection[int]) -> bool:
+    """Return True if relations permit a domain with exactly the bundles `members`."""
+    names = {component.name for number in members for component in layout.counted[number].components}
     for relation in _find_inside(layout):
         has_first, has_second = (name in names for name in relation.components)
         if has_first and has_second == (relation.kind == APART):

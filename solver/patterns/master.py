@@ -45,12 +45,12 @@ class Master(ConstraintModel):
         self.units = [self._units(number, bundle) for number, bundle in enumerate(self.layout.counted)]
         self._is_counted = False
         for number, bundle in enumerate(self.layout.counted):
-            touched = total(times for times, option in zip(self.times, uses.options) if option.has(number))
+            domain_count = total(times for times, option in zip(self.times, uses.options) if option.has(number))
             for component in bundle.components:
                 for spread in component.spread:
-                    self.at_most(spread.domains, touched)
+                    self.at_most(spread.domains, domain_count)
                 for domains in self._list_domain_limits(component):
-                    self.at_most(touched, domains)
+                    self.at_most(domain_count, domains)
 
     def _count(self) -> None:
         """Count the domains that contain a bundle, or any of a set of bundles.
@@ -64,21 +64,21 @@ class Master(ConstraintModel):
             for members, need in subset_rows(self.layout, self.uses.levels[0])
         ]
         fewest = dict(needs)
-        weighed = sorted({bundle for members in fewest for bundle in members})
+        numbers = sorted({bundle for members in fewest for bundle in members})
         every = sum(len(kind.domains) for kind in self.uses.kinds)
-        for size in range(1, len(weighed) + 1):
-            for members in map(frozenset, combinations(weighed, size)):
-                used = (times for times, option in zip(self.times, self.uses.options) if any(map(option.has, members)))
-                self._bound_times(used, fewest.get(members, 0), every)
-        for bundle in weighed:
+        for size in range(1, len(numbers) + 1):
+            for members in map(frozenset, combinations(numbers, size)):
+                set_times = (times for times, option in zip(self.times, self.uses.options) if any(map(option.has, members)))
+                self._bound_times(set_times, fewest.get(members, 0), every)
+        for bundle in numbers:
             for kind in range(len(self.uses.kinds)):
                 timed_options = zip(self.times, self.uses.options)
                 self._bound_times((times for times, option in timed_options if option.kind == kind and option.has(bundle)), 0, every)
 
-    def _bound_times(self, times: Iterable[cp_model.IntVar], least: int, most: int) -> None:
+    def _bound_times(self, times: Iterable[cp_model.IntVar], minimum: int, most: int) -> None:
         count = self.integer(0, most, "domains")
         self.require(total(times) == count)
-        self.at_most(least, count)
+        self.at_most(minimum, count)
 
     def _units(self, number: int, bundle: Bundle) -> cp_model.IntVar:
         uses, step = self.uses, self.uses.domains[0].steps[number]
@@ -136,8 +136,8 @@ class Master(ConstraintModel):
         """Return a component's resources in all domains of an option; 0 if excluded."""
         explicit = dict(self.uses.kinds[self.uses.options[number].kind].given).get(name, 0)
         bundle = self.layout.bundle_of.get(name)
-        searched = bundle in self.layout.counted and bundle is not None
-        units = self.together[number].units(self.layout.counted.index(bundle)) if searched and bundle else 0
+        is_counted = bundle in self.layout.counted and bundle is not None
+        units = self.together[number].units(self.layout.counted.index(bundle)) if is_counted and bundle else 0
         return total([bundle.unit * units if bundle else 0, explicit * self.times[number] if explicit else 0])
 
     def _amount(self, bundle: Bundle) -> Amount:
@@ -150,13 +150,13 @@ class Master(ConstraintModel):
 
         Domains of a kind take the uses in the order of the options.
         """
-        counted, values = self.layout.counted, Values(dict.fromkeys(self.layout.counts, 0))
-        left = [list(kind.domains) for kind in self.uses.kinds]
+        bundles, values = self.layout.counted, Values(dict.fromkeys(self.layout.counts, 0))
+        remaining = [list(kind.domains) for kind in self.uses.kinds]
         for option, times, contents in zip(self.uses.options, self.times, self.together):
             units = {place: value(variable) for place, variable in contents.cells.items()}
             for vectors in distribute(self.uses, option, value(times), units):
-                for cell, vector in zip(left[option.kind].pop(0), vectors):
-                    values.update({Count(counted[bundle], cell): amount for bundle, amount in enumerate(vector) if amount})
+                for cell, vector in zip(remaining[option.kind].pop(0), vectors):
+                    values.update({Count(bundles[bundle], cell): amount for bundle, amount in enumerate(vector) if amount})
         return values
 
 

@@ -49,12 +49,12 @@ class Domain:
     groups : capacity rows of the domain for groups that stay whole in it; remainders are lost.
     """
 
-    def __init__(self, layout: Layout, levels: tuple[str, ...], alike: DomainKind) -> None:
-        self.layout, self.alike = layout, alike
+    def __init__(self, layout: Layout, levels: tuple[str, ...], kind: DomainKind) -> None:
+        self.layout, self.alike = layout, kind
         self.steps = tuple(lcm(*(bundle.whole(level) for level in levels)) // bundle.unit for bundle in layout.counted)
         self.most = tuple(self._most(levels[0], number) for number in range(len(layout.counted)))
         self.open = tuple(number for number, most in enumerate(self.most) if most)
-        self.rows = [self._rows(sort) for sort in alike.sorts]
+        self.rows = [self._rows(sort) for sort in kind.sorts]
         self.groups = [row for pool in layout.pools for row in self._groups(pool)]
 
     def _most(self, level: str, number: int) -> int:
@@ -65,12 +65,12 @@ class Domain:
 
     def _rows(self, sort: Sort) -> list[PatternRow]:
         rows = []
-        for pool, size, inside, most in sort.room:
+        for pool, size, in_numa, most in sort.room:
             pieces: dict[int, int] = {}
-            for number, taken in zip(sort.open, sort.taken):
+            for number, unit_size in zip(sort.open, sort.taken):
                 bundle = self.layout.counted[number]
                 if number in self.open and self.layout.pool_of[bundle] is self.layout.pools[pool]:
-                    pieces[number] = _pieces(bundle, size) if inside else taken // size
+                    pieces[number] = _pieces(bundle, size) if in_numa else unit_size // size
             rows.append(PatternRow({number: count for number, count in pieces.items() if count}, most))
         return rows
 
@@ -83,14 +83,16 @@ class Domain:
             capacity = piece * sum(self.layout.capacity(cell, pool, piece) for cell in self.alike.domains[0])
             yield PatternRow({number: bundle.unit for number, bundle in large.items()}, capacity // size * size)
 
-    def beside(self, there: Collection[int]) -> Iterator[PatternRow]:
+    def beside(self, members: Collection[int]) -> Iterator[PatternRow]:
         """Yield tighter rows for larger groups beside a minimum of smaller bundles.
 
-        The domain contains all bundles of `there`. Every smaller bundle takes at least one group
+        The domain contains all bundles of `members`. Every smaller bundle takes at least one group
         out of the capacity. Cells that no larger bundle may use are left to the smaller bundles.
         """
         for pool in self.layout.pools:
-            bundles = {number: self.layout.counted[number] for number in there if self.layout.pool_of[self.layout.counted[number]] is pool}
+            bundles = {
+                number: self.layout.counted[number] for number in members if self.layout.pool_of[self.layout.counted[number]] is pool
+            }
             whole = {number: self.steps[number] * bundle.unit for number, bundle in bundles.items()}
             for size in sorted(set(whole.values())):
                 large = {number for number in bundles if whole[number] % size == 0}
@@ -177,33 +179,33 @@ class Uses:
         return amounts
 
 
-def distribute(uses: Uses, option: RackOption, count: int, together: Mapping[tuple[int, int], int]) -> list[tuple[Vector, ...]]:
+def distribute(uses: Uses, option: RackOption, count: int, joint_units: Mapping[tuple[int, int], int]) -> list[tuple[Vector, ...]]:
     """Return the cell contents of `count` domains.
 
     Units that fit nowhere are left out; verification then refuses the answer.
 
     Parameters
     ----------
-    together : (bundle, cell of the domain) -> units in all domains.
+    joint_units : (bundle, cell of the domain) -> units in all domains.
     """
     domain = uses.domains[option.kind]
-    parts = [_Part(domain) for _ in range(count)]
-    left = dict(together)
+    contents = [_Part(domain) for _ in range(count)]
+    remaining = dict(joint_units)
     order = sorted(option.present, key=lambda bundle: -domain.steps[bundle] * uses.layout.counted[bundle].unit)
     for bundle in order:  # the least amount of every bundle first
-        for part in parts:
-            part.add(bundle, option.least[bundle], left)
+        for content in contents:
+            content.add(bundle, option.least[bundle], remaining)
     for bundle in order:
         step = domain.steps[bundle]
-        waiting = [(part.units(bundle), number) for number, part in enumerate(parts)]
+        waiting = [(content.units(bundle), number) for number, content in enumerate(contents)]
         heapify(waiting)
-        beyond = sum(units for (owner, _), units in left.items() if owner == bundle)
+        beyond = sum(units for (owner, _), units in remaining.items() if owner == bundle)
         while waiting and beyond >= step:
             units, number = heappop(waiting)
-            if parts[number].add(bundle, step, left):  # a part without capacity now has none later
+            if contents[number].add(bundle, step, remaining):  # a part without capacity now has none later
                 heappush(waiting, (units + step, number))
                 beyond -= step
-    return [part.cells for part in parts]
+    return [content.cells for content in contents]
 
 
 class _Part:
@@ -222,29 +224,29 @@ class _Part:
         """Return the units of a bundle."""
         return sum(cell[bundle] for cell in self._held)
 
-    def add(self, bundle: int, units: int, left: dict[tuple[int, int], int]) -> bool:
-        """Take units from `left`; False and no change if the units do not fit."""
+    def add(self, bundle: int, units: int, remaining: dict[tuple[int, int], int]) -> bool:
+        """Take units from `remaining`; False and no change if the units do not fit."""
         if self.units(bundle) + units > self._domain.most[bundle]:
             return False
-        taken: list[int] = []
+        additions: list[int] = []
         for cell, amounts in enumerate(self._held):
-            added = min(units - sum(taken), left.get((bundle, cell), 0), self._room(amounts, cell, bundle))
-            taken.append(added)
-            amounts[bundle] += added
+            addition = min(units - sum(additions), remaining.get((bundle, cell), 0), self._room(amounts, cell, bundle))
+            additions.append(addition)
+            amounts[bundle] += addition
         total = [sum(column) for column in zip(*self._held)]
-        if sum(taken) < units or not all(row.holds(tuple(total)) for row in self._domain.groups):
-            for amounts, added in zip(self._held, taken):
-                amounts[bundle] -= added
+        if sum(additions) < units or not all(row.holds(tuple(total)) for row in self._domain.groups):
+            for amounts, addition in zip(self._held, additions):
+                amounts[bundle] -= addition
             return False
-        for cell, added in enumerate(taken):
-            left[bundle, cell] = left.get((bundle, cell), 0) - added
+        for cell, addition in enumerate(additions):
+            remaining[bundle, cell] = remaining.get((bundle, cell), 0) - addition
         return True
 
     def _room(self, amounts: Sequence[int], cell: int, bundle: int) -> int:
         """Return the number of further units that fit the cell."""
         rows = [row for row in self._domain.rows[cell] if row.pieces(bundle)]
-        used = ((row, sum(pieces * amounts[number] for number, pieces in row.taken.items())) for row in rows)
-        return min(((row.most - load) // row.pieces(bundle) for row, load in used), default=0)
+        loads = ((row, sum(pieces * amounts[number] for number, pieces in row.taken.items())) for row in rows)
+        return min(((row.most - load) // row.pieces(bundle) for row, load in loads), default=0)
 
 
 class JointContents:

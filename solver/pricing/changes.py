@@ -42,14 +42,16 @@ def demands_named(problem: Problem, text: str) -> tuple[Demand, ...] | Finding:
     Accepts full names, unambiguous shorter names and words such as ``keep replica in rack``. A name
     shared by several components selects all of them.
     """
-    wanted = " ".join(text.strip().split())
-    matches = tuple(demand for name, demand in names(problem).items() if wanted in _ways(name, demand))
+    words = " ".join(text.strip().split())
+    matches = tuple(demand for name, demand in names(problem).items() if words in _ways(name, demand))
     if matches:
         return matches
-    known = list(names(problem))
-    close = nearest(wanted, known)
-    advice = f"name `{close}`" if close else "name one of " + join_names([f"`{name}`" for name in known[:MAX_LISTED]])
-    return error("PW612", "", f"`{text[:80]}` is no demand of this file", help=advice if known else "there is nothing to drop in this file")
+    demand_names = list(names(problem))
+    close = nearest(words, demand_names)
+    advice = f"name `{close}`" if close else "name one of " + join_names([f"`{name}`" for name in demand_names[:MAX_LISTED]])
+    return error(
+        "PW612", "", f"`{text[:80]}` is no demand of this file", help=advice if demand_names else "there is nothing to drop in this file"
+    )
 
 
 def _full(problem: Problem, demand: Demand) -> str:
@@ -66,11 +68,11 @@ def _full(problem: Problem, demand: Demand) -> str:
 
 def _ways(name: str, demand: Demand) -> Iterator[str]:
     """Yield all accepted names of a demand."""
-    parts = name.split(".")
-    for stop in range(2, len(parts) + 1):
-        yield ".".join(parts[:stop])
+    words = name.split(".")
+    for stop in range(2, len(words) + 1):
+        yield ".".join(words[:stop])
     subject = demand.component.partition("+")[0]
-    yield from (f"{subject}.{demand.field}", demand.field, ".".join(parts[1:]), parts[1])
+    yield from (f"{subject}.{demand.field}", demand.field, ".".join(words[1:]), words[1])
 
 
 def move_to_machines(problem: Problem, text: str) -> Problem | Finding:
@@ -84,8 +86,8 @@ def move_to_machines(problem: Problem, text: str) -> Problem | Finding:
         count, size = int(match[1]), len(problem.cluster.nodes)
         if not 0 < count < size:
             return _unread(text, f"there {are(size)} {with_noun(size, 'node')}; at least one of them must be left")
-        removed = range(size - count, size)
-        return next(immovable(problem, removed), None) or lose(problem, removed)
+        nodes = range(size - count, size)
+        return next(immovable(problem, nodes), None) or lose(problem, nodes)
     match = _MORE.fullmatch(text.strip())
     if not match or not 0 < int(match[1]) <= MAX_NODES - len(problem.cluster.nodes):
         return _unread(text, "write such as `+4x8xH100`, `4xH100`, `+2` or `-2`")
@@ -117,7 +119,7 @@ def without_named(problem: Problem, words: Sequence[str]) -> Problem | tuple[Fin
 
 def _sample(cluster: Cluster, size: int | None, model: str) -> Node | None:
     """Return a template of new nodes; the rank selects node groups, -1 for none."""
-    nodes = [alike.node for alike in cluster.alike if alike.node.accelerators]
+    nodes = [stretch.node for stretch in cluster.alike if stretch.node.accelerators]
     like = [node for node in nodes if not model or node.accelerator_model.lower() == model.lower()]
     largest = max(like, key=lambda node: len(node.accelerators), default=None)
     if largest is not None and (size is None or size == len(largest.accelerators)):
@@ -161,25 +163,25 @@ def vary_machines(
     changes: list[Named] = []
     findings: list[Finding] = []
     for text in nodes:
-        changed = move_to_machines(problem, text)
-        if isinstance(changed, Finding):
-            findings.append(changed)
+        variant = move_to_machines(problem, text)
+        if isinstance(variant, Finding):
+            findings.append(variant)
         else:
-            total = "" if text.strip()[:1] in "+-" else f" more ({with_noun(len(changed.cluster.nodes), 'node')})"
-            changes.append((f"--nodes {text}{total}", changed))
+            total = "" if text.strip()[:1] in "+-" else f" more ({with_noun(len(variant.cluster.nodes), 'node')})"
+            changes.append((f"--nodes {text}{total}", variant))
         if (
-            isinstance(changed, Problem)
+            isinstance(variant, Problem)
             and problem.job.planning.accepted
             and elsewhere is None
-            and len(changed.cluster.nodes) > len(problem.cluster.nodes)
+            and len(variant.cluster.nodes) > len(problem.cluster.nodes)
         ):
             findings.append(_not_known(text))
     for words in losses:
-        left = without_named(problem, words)
-        if isinstance(left, tuple):
-            findings += left
+        outcome = without_named(problem, words)
+        if isinstance(outcome, tuple):
+            findings += outcome
         else:
-            changes.append((f"--lose {','.join(words)}", left))
+            changes.append((f"--lose {','.join(words)}", outcome))
     _refuse(findings)
     if elsewhere is None or not problem.job.planning.accepted:
         return changes
@@ -206,14 +208,14 @@ def _refuse(findings: Sequence[Finding]) -> None:
         raise UnusableInput(findings)
 
 
-def stay_near_plan(problem: Problem, before: Plan | None, lost: Sequence[str] = ()) -> Problem:
+def stay_near_plan(problem: Problem, before: Plan | None, losses: Sequence[str] = ()) -> Problem:
     """Return the problem without lost nodes, to be solved near the running plan, if any.
 
     Raises UnusableInput for unknown nodes and for nodes with explicit ranks.
     """
-    if lost:
-        left = without_named(problem, lost)
-        if isinstance(left, tuple):
-            raise UnusableInput(left)
-        problem = left
+    if losses:
+        outcome = without_named(problem, losses)
+        if isinstance(outcome, tuple):
+            raise UnusableInput(outcome)
+        problem = outcome
     return problem if before is None else replan(problem, before)

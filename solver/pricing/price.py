@@ -33,22 +33,22 @@ Named = tuple[str, Problem]
 def price(problem: Problem, changes: Sequence[Named], solve: Solve) -> Pricing:
     """Solve the problem unchanged and per change; equal problems are solved once."""
     before = solve(problem)
-    seen: list[tuple[Problem, Answer]] = [(problem, before)]
+    solutions: list[tuple[Problem, Answer]] = [(problem, before)]
     after = []
-    for name, changed in changes:
-        answer = next((known for question, known in seen if question == changed), None) or solve(changed)
-        seen.append((changed, answer))
-        fewer = min(changed, problem, key=lambda candidate: len(candidate.demands))
-        after.append(PricedChange(name, answer, effect(before, answer, _amounts(changed) != _amounts(problem), fewer)))
+    for name, variant in changes:
+        answer = next((solution for question, solution in solutions if question == variant), None) or solve(variant)
+        solutions.append((variant, answer))
+        fewer = min(variant, problem, key=lambda candidate: len(candidate.demands))
+        after.append(PricedChange(name, answer, effect(before, answer, _amounts(variant) != _amounts(problem), fewer)))
     return Pricing(before, tuple(after))
 
 
 def without(problem: Problem, demands: Sequence[Demand]) -> Problem:
     """Return the problem without demands; dropped degrees leave no choice of degrees."""
-    changed = problem.without(*demands)
+    relaxation = problem.without(*demands)
     free_components = {demand.component for demand in demands if demand.field == "parallel"}
-    choices = {name: degrees for name, degrees in changed.job.choices.items() if name not in free_components}
-    return replace(changed, job=replace(changed.job, choices=choices))
+    choices = {name: degrees for name, degrees in relaxation.job.choices.items() if name not in free_components}
+    return replace(relaxation, job=replace(relaxation.job, choices=choices))
 
 
 def _amounts(problem: Problem) -> dict[str, tuple[object, ...]]:
@@ -89,9 +89,9 @@ def effect(before: Answer, after: Answer, is_resized: bool = False, problem: Pro
 def _costs(before: Plan, after: Plan, problem: Problem | None) -> tuple[list[int], list[int]]:
     """Return the costs of two plans, tier by tier."""
     if problem is not None and problem.cluster == before.cluster == after.cluster and set(before.components) == set(after.components):
-        weighed = tiers(problem)
+        common = tiers(problem)
         old, new = (
-            [tier.value(problem.as_chosen(plan.degrees, plan.assignment), plan.assignment) for tier in weighed] for plan in (before, after)
+            [tier.value(problem.as_chosen(plan.degrees, plan.assignment), plan.assignment) for tier in common] for plan in (before, after)
         )
         return old, new
     weights = {term.name: term.weight for plan in (after, before) for term in plan.terms}
@@ -107,10 +107,10 @@ def _tiers(before: Plan, after: Plan) -> list[set[str]]:
     A dropped demand may remove a term and renumber the tiers, so tiers of both plans are merged.
     """
     tiers = [{term.name: term.tier for term in plan.terms} for plan in (before, after)]
-    merged: list[set[str]] = []
+    groups: list[set[str]] = []
     for name in (term.name for term in OBJECTIVES if any(term.name in tier_of for tier_of in tiers)):
-        if merged and any(name in tier_of and tier_of[name] in {tier_of.get(member) for member in merged[-1]} for tier_of in tiers):
-            merged[-1].add(name)
+        if groups and any(name in tier_of and tier_of[name] in {tier_of.get(member) for member in groups[-1]} for tier_of in tiers):
+            groups[-1].add(name)
         else:
-            merged.append({name})
-    return merged
+            groups.append({name})
+    return groups

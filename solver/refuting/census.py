@@ -88,8 +88,8 @@ def union(masks: Iterable[int]) -> int:
 def needing(components: Sequence[Component], verb: str = "need") -> str:
     """Return `a needs`, or `a and b need`; long lists end with the remaining number."""
     names = [component.name for component in components]
-    shown = join_names(names) if len(names) <= MAX_NAMES else f"{', '.join(names[:3])} and {len(names) - 3} more"
-    return f"{shown} {verb}{'s' * (len(names) == 1)}"
+    listing = join_names(names) if len(names) <= MAX_NAMES else f"{', '.join(names[:3])} and {len(names) - 3} more"
+    return f"{listing} {verb}{'s' * (len(names) == 1)}"
 
 
 class Census:
@@ -115,11 +115,11 @@ class Census:
     @cached_property
     def _used(self) -> Mapping[tuple[int, str], int]:
         """(node, resource) -> mask of explicit components."""
-        assignment, used = self.problem.build_given(), dict[tuple[int, str], int]()
+        assignment, masks = self.problem.build_given(), dict[tuple[int, str], int]()
         for component in (component for component in self.problem.components if component.runs is not None):
             for place, mask in assignment.masks(component.name).items():
-                used[place] = used.get(place, 0) | mask
-        return used
+                masks[place] = masks.get(place, 0) | mask
+        return masks
 
     @cached_property
     def _labels(self) -> Mapping[int, frozenset[str]]:
@@ -151,10 +151,10 @@ class Census:
     @cached_property
     def kinds(self) -> tuple[ResourceKind, ...]:
         """Kinds of nodes, wherever they are."""
-        merged = Counter[ResourceKind]()
+        counts = Counter[ResourceKind]()
         for kind, count in self._counted.items():
-            merged[replace(kind, path=())] += count
-        return tuple(replace(kind, count=count) for kind, count in merged.items())
+            counts[replace(kind, path=())] += count
+        return tuple(replace(kind, count=count) for kind, count in counts.items())
 
     @cached_property
     def sizes(self) -> tuple[int | None, ...]:
@@ -188,7 +188,7 @@ class Census:
         """Return the pieces per domain of a level, on the nodes in `placed`."""
         kinds, domains = self.placed, self.places[level].values()
         return [
-            sum(kinds[index].count * (kinds[index].count_unused(resource) // size) for index in bits(mask & inside)) for inside in domains
+            sum(kinds[index].count * (kinds[index].count_unused(resource) // size) for index in bits(mask & inner)) for inner in domains
         ]
 
     def count_unused(self, node: Node, members: Members, resource: str) -> int:
@@ -219,8 +219,8 @@ class Census:
             return resource != ACCELERATOR or (kind.accelerators > 0 and models <= {kind.model} and fits)
 
         if key not in self._reach:
-            anywhere, placed = (union(1 << i for i, kind in enumerate(kinds) if is_usable(kind)) for kinds in (self.kinds, self.placed))
-            self._reach[key] = (anywhere, placed)
+            anywhere, by_place = (union(1 << i for i, kind in enumerate(kinds) if is_usable(kind)) for kinds in (self.kinds, self.placed))
+            self._reach[key] = (anywhere, by_place)
         return self._reach[key]
 
 

@@ -62,8 +62,8 @@ def _count_inside(layout: Layout) -> Iterator[CountingRow]:
     for pool in (pool for pool in layout.pools if pool.hosts):
         may = {bundle: union(1 << cell.index for cell in eligible(layout, bundle)) for bundle in pool.bundles}
         for size in sorted({bundle.unit for bundle in may} | {1}):
-            counted = (bundle for bundle in may if bundle.unit % size == 0 and bundle not in layout.enclosed)
-            needs = {bundle: bundle.unit // size * bundle.least for bundle in counted}
+            bundles = (bundle for bundle in may if bundle.unit % size == 0 and bundle not in layout.enclosed)
+            needs = {bundle: bundle.unit // size * bundle.least for bundle in bundles}
             have = partial(rows.total, [layout.capacity(cell, pool, size) for cell in layout.cells])
             if short := rows.shortage(needs, may, have):
                 need, capacity = sum(needs[bundle] for bundle in short), have(union(may[bundle] for bundle in short))
@@ -108,8 +108,8 @@ def _pin_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
     """Return a row for the first pin whose processes do not fit the pinned nodes."""
     for component, pin in ((member, pin) for member in bundle.components for pin in member.pins):
         nodes = [question.problem.cluster.nodes[rank] for rank in dict.fromkeys(pin.nodes)]
-        unused = [question.census.count_unused(node, bundle.components, bundle.kind) for node in nodes]
-        need, have = len(pin.ranks), sum(amount // component.per_process for amount in unused)
+        free_counts = [question.census.count_unused(node, bundle.components, bundle.kind) for node in nodes]
+        need, have = len(pin.ranks), sum(amount // component.per_process for amount in free_counts)
         if have < need:
             places = join_names([f"node {node}" for node in pin.nodes[:4]]) + " and others" * (len(pin.nodes) > 4)
             capacity = f"{with_noun(have, 'process')} of it can be; {need} are asked for"
@@ -130,18 +130,18 @@ def _relation_rows(question: CountingProblem) -> Iterator[CountingRow]:
 def _around(layout: Layout) -> Iterator[CountingRow]:
     """Yield rows if whole groups around explicit components exceed a bundle or a node."""
     for bundle, masks in layout.enclosed.items():
-        enclosed, unit = [explicit for explicit in layout.fixed if bundle in layout.hosts[explicit]], bundle.unit
-        members = (*bundle.components, *rows.members_of(enclosed))
+        inner_bundles, unit = [explicit for explicit in layout.fixed if bundle in layout.hosts[explicit]], bundle.unit
+        members = (*bundle.components, *rows.members_of(inner_bundles))
         need, have = sum(-(-mask.bit_count() // unit) for mask in masks.values()) * unit, bundle.most * unit
         if need > have:
             amount = f"{with_noun(need, 'accelerator')}{f' in groups of {unit}' if unit > 1 else ''}"
-            names = join_names([explicit.name for explicit in enclosed])
+            names = join_names([explicit.name for explicit in inner_bundles])
             sentence = f"{bundle.name} has at least {amount} around {names}, and at most {have} are asked for"
             yield CountingRow(members, need, have, sentence)
         for node, mask in sorted(masks.items()):
             missing, free = -mask.bit_count() % unit, layout.pool_of[bundle].free.get(node, 0).bit_count()
             if missing > free:
-                names = join_names([explicit.name for explicit in enclosed if node in layout.fixed[explicit]])
+                names = join_names([explicit.name for explicit in inner_bundles if node in layout.fixed[explicit]])
                 lack = f"around {names} it lacks {missing} on node {node}, where {free} {are(free)} free"
                 yield CountingRow(members, missing, free, f"{bundle.name} holds groups of {unit}: {lack}")
 

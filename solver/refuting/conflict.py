@@ -36,23 +36,23 @@ def clauses(problem: Problem, demands: Iterable[Demand]) -> tuple[ConflictClause
 
     `problem` is reduced to these demands.
     """
-    wanted, by_text = set(demands), dict[str, ConflictClause]()
+    demand_set, by_text = set(demands), dict[str, ConflictClause]()
     for rule in RULES:
         for subject in rule.subjects(problem):
             clause = rule.explain(problem, subject)
-            if wanted & set(clause.demands):
+            if demand_set & set(clause.demands):
                 by_text.setdefault(clause.text, clause)
     return tuple(by_text.values())
 
 
-def merge_clauses(unmerged: Sequence[ConflictClause]) -> Iterator[ConflictClause]:
+def merge_clauses(originals: Sequence[ConflictClause]) -> Iterator[ConflictClause]:
     """Merge clauses that differ only in the component name."""
-    alike: dict[object, list[ConflictClause]] = {}
-    for position, clause in enumerate(unmerged):
+    groups: dict[object, list[ConflictClause]] = {}
+    for position, clause in enumerate(originals):
         names = {demand.component for demand in clause.demands}
-        parts = _split_around(min(names), clause.text) if len(names) == 1 else []
-        alike.setdefault(tuple(parts) if len(parts) == 2 else position, []).append(clause)
-    for key, members in alike.items():
+        pieces = _split_around(min(names), clause.text) if len(names) == 1 else []
+        groups.setdefault(tuple(pieces) if len(pieces) == 2 else position, []).append(clause)
+    for key, members in groups.items():
         if isinstance(key, tuple) and len(members) > 1:
             names_of = list_briefly([clause.demands[0].component for clause in members])
             demands = tuple(demand for clause in members for demand in clause.demands)
@@ -73,12 +73,12 @@ def list_briefly(names: Sequence[str]) -> str:
     return f"{len(names)} components ({', '.join(names[:3])}, ...)"
 
 
-def with_line(clause: ConflictClause, here: Span | None) -> str:
-    """Return the clause with line numbers, and the file if different from `here`."""
+def with_line(clause: ConflictClause, origin: Span | None) -> str:
+    """Return the clause with line numbers, and the file if different from `origin`."""
     spans = dict.fromkeys((demand.span.file, demand.span.line) for demand in clause.demands if demand.span)
-    places = [f"line {line}" if here and file == here.file else f"{file}:{line}" for file, line in spans]
-    shown = places if len(places) <= MAX_NAMES else [*places[:3], "..."]
-    return f"{', '.join(shown)}: {clause.text}" if shown else clause.text
+    places = [f"line {line}" if origin and file == origin.file else f"{file}:{line}" for file, line in spans]
+    labels = places if len(places) <= MAX_NAMES else [*places[:3], "..."]
+    return f"{', '.join(labels)}: {clause.text}" if labels else clause.text
 
 
 def can_be_dropped(problem: Problem, demand: Demand) -> bool:
@@ -156,11 +156,11 @@ def quickxplain(items: Sequence[T], impossible: Impossible[T]) -> list[T]:
         if len(rest) == 1:
             return rest
         first, second = rest[: len(rest) // 2], rest[len(rest) // 2 :]
-        blamed = find_needed(base + first, True, second)
-        return find_needed(base + blamed, bool(blamed), first) + blamed
+        subset = find_needed(base + first, True, second)
+        return find_needed(base + subset, bool(subset), first) + subset
 
-    needed = [] if impossible([]) else find_needed([], False, list(items))
-    return [item for item in items if item in needed]
+    core = [] if impossible([]) else find_needed([], False, list(items))
+    return [item for item in items if item in core]
 
 
 def minimal_with_sharing(items: Sequence[T], sharing: Sequence[T], impossible: Impossible[T]) -> list[T]:
@@ -171,10 +171,10 @@ def minimal_with_sharing(items: Sequence[T], sharing: Sequence[T], impossible: I
     """
     if sharing and impossible(sharing):
         return quickxplain(sharing, impossible)
-    unshared = [item for item in items if item not in sharing]
-    blamed = quickxplain(unshared, lambda subset: impossible([*subset, *sharing]))
+    plain_items = [item for item in items if item not in sharing]
+    core = quickxplain(plain_items, lambda subset: impossible([*subset, *sharing]))
     rest = {item: [candidate for candidate in sharing if candidate != item] for item in sharing}
-    return [*blamed, *(item for item in sharing if not impossible([*blamed, *rest[item]]))]
+    return [*core, *(item for item in sharing if not impossible([*core, *rest[item]]))]
 
 
 def maximal(items: Sequence[T], possible: Callable[[Sequence[T]], bool]) -> list[T]:

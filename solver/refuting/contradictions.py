@@ -12,7 +12,7 @@ from ...models.machines.topology import LEVELS, domain
 from ...models.problem import Problem
 from ..wording import join_names, level_name
 
-Reached = Mapping[str, tuple[Relation, ...]]
+Chains = Mapping[str, tuple[Relation, ...]]
 """Component whose resources contain the start -> implying chain of relations."""
 
 
@@ -22,21 +22,21 @@ def find_contradiction(problem: Problem) -> Finding | None:
     They must share if colocated, nested, or if a third component is within both. So too for
     domains: two components may not share a domain of a level, and are near inside such domains.
     """
-    joined = [relation for kind in (*TOGETHER, SUBSET) for relation in problem.find_relations(kind)]
+    joins = [relation for kind in (*TOGETHER, SUBSET) for relation in problem.find_relations(kind)]
     near = problem.find_relations(NEAR)
-    if not joined and not near:
+    if not joins and not near:
         return None
-    plain = {component.name: _find_reached(component.name, joined) for component in problem.components}
+    plain = {component.name: _find_reached(component.name, joins) for component in problem.components}
     for relation in (exclusion for kind in (DISJOINT, IN_ORDER, APART) for exclusion in problem.find_relations(kind)):
-        inside = [
+        inner_relations = [
             candidate for candidate in near if relation.kind == APART and _lies_inside(problem.cluster, candidate.level, relation.level)
         ]
-        reached = {name: _find_reached(name, [*joined, *inside]) for name in plain} if inside else plain
+        chains_of = {name: _find_reached(name, [*joins, *inner_relations]) for name in plain} if inner_relations else plain
         for pair in combinations(sorted(relation.components), 2):
             # A member of the pair itself gives the simplest sentence.
-            names = sorted(reached, key=lambda name: name not in pair)
-            if name := next((name for name in names if reached[name].keys() >= set(pair)), None):
-                return _contradiction(name, pair, reached[name], relation)
+            names = sorted(chains_of, key=lambda name: name not in pair)
+            if name := next((name for name in names if chains_of[name].keys() >= set(pair)), None):
+                return _contradiction(name, pair, chains_of[name], relation)
     return None
 
 
@@ -46,16 +46,17 @@ def _lies_inside(cluster: Cluster, narrow: str, wide: str) -> bool:
         return narrow == wide
     wide_of: dict[str, str] = {}
     return narrow not in LEVELS or all(
-        wide_of.setdefault(domain(alike.node, narrow), domain(alike.node, wide)) == domain(alike.node, wide) for alike in cluster.alike
+        wide_of.setdefault(domain(stretch.node, narrow), domain(stretch.node, wide)) == domain(stretch.node, wide)
+        for stretch in cluster.alike
     )
 
 
-def _find_reached(name: str, joined: list[Relation]) -> Reached:
+def _find_reached(name: str, joins: list[Relation]) -> Chains:
     chains: dict[str, tuple[Relation, ...]] = {name: ()}
     queue = [name]
     while queue:
         inner = queue.pop(0)
-        for relation in joined:
+        for relation in joins:
             if inner not in relation.components or (relation.kind in (SUBSET, NEAR) and relation.components[0] != inner):
                 continue
             for outer in relation.components:
@@ -65,11 +66,11 @@ def _find_reached(name: str, joined: list[Relation]) -> Reached:
     return chains
 
 
-def _contradiction(name: str, pair: tuple[str, ...], reached: Reached, apart: Relation) -> Finding:
-    through = [relation for member in pair for relation in reached[member]]
+def _contradiction(name: str, pair: tuple[str, ...], chains: Chains, clash: Relation) -> Finding:
+    through = [relation for member in pair for relation in chains[member]]
     first_name, second_name = pair if name not in pair else (name, next(member for member in pair if member != name))
-    if apart.kind == APART:
-        level, position = (level_name(apart.level), "on accelerators of" if all(relation.kind != NEAR for relation in through) else "near")
+    if clash.kind == APART:
+        level, position = (level_name(clash.level), "on accelerators of" if all(relation.kind != NEAR for relation in through) else "near")
         partner = f"`{second_name}`{_between(through, pair)}" if name in pair else f"`{first_name}` and `{second_name}`"
         statement = f"`{name}` is to be {position} {partner}, and no {level} is to hold some of {'both' if name in pair else 'these two'}"
     elif name not in pair:
@@ -80,8 +81,8 @@ def _contradiction(name: str, pair: tuple[str, ...], reached: Reached, apart: Re
         first, second = through[0].components[:2] if len(through) == 1 else (first_name, second_name)
         statement = f"`{first}` and `{second}` are to be on the same accelerators{_between(through, pair)}, and they are to share none"
     return error(
-        "PW601", first_name, f"impossible: {statement}", apart.span, label="none in common" if apart.kind != APART else "apart",
-        help=_dropping([*through, apart]),
+        "PW601", first_name, f"impossible: {statement}", clash.span, label="none in common" if clash.kind != APART else "apart",
+        help=_dropping([*through, clash]),
         origin=through[0].span, origin_label="here they are put together",
     )  # fmt: skip
 

@@ -54,11 +54,11 @@ def rank_changes(trial: FixTrial, demands: Sequence[Demand], row: CountingRow | 
         if not weaker and can_be_dropped(trial.problem, demand) and trial.works(dropping):
             candidates.append(Change(describe_drop(demand), (DROPPED, 1.0), dropping))
     candidates += chain(share_with_given(trial, row), share_in_turn(trial, row), more_nodes(trial, row)) if row else ()
-    proved: dict[str, Change] = {}
+    solutions: dict[str, Change] = {}
     for change in sorted(candidates, key=lambda change: change.effort):
-        if len(proved) < MAX_FIXES and change.text not in proved and trial.is_solved(change.apply):
-            proved[change.text] = change
-    return tuple(proved.values())
+        if len(solutions) < MAX_FIXES and change.text not in solutions and trial.is_solved(change.apply):
+            solutions[change.text] = change
+    return tuple(solutions.values())
 
 
 def combine_changes(trial: FixTrial, demands: Sequence[Demand]) -> tuple[Change, ...]:
@@ -71,23 +71,23 @@ def combine_changes(trial: FixTrial, demands: Sequence[Demand]) -> tuple[Change,
     order = sorted(demands, key=lambda demand: (demand not in firm, demand.field == AMOUNT))
 
     def possible(subset: Sequence[Demand]) -> bool:
-        removed = [demand for demand in order if demand not in subset]
-        return trial.works(lambda problem: problem.without(*removed))
+        drops = [demand for demand in order if demand not in subset]
+        return trial.works(lambda problem: problem.without(*drops))
 
-    retained = maximal(order, possible)
-    changed = [demand for demand in order if demand not in retained]
-    if not 1 < len(changed) <= MAX_TOGETHER or any(demand in firm for demand in changed):
+    remaining = maximal(order, possible)
+    changes = [demand for demand in order if demand not in remaining]
+    if not 1 < len(changes) <= MAX_TOGETHER or any(demand in firm for demand in changes):
         return ()
-    steps, texts = [without(demand) for demand in changed], [describe_drop(demand) for demand in changed]
-    for position, demand in enumerate(changed):
+    steps, texts = [without(demand) for demand in changes], [describe_drop(demand) for demand in changes]
+    for position, demand in enumerate(changes):
         if demand.field == AMOUNT:
             component = trial.problem[demand.component]
             amount = _amount_beside(trial, component, steps[:position] + steps[position + 1 :])
             if not amount:
                 return ()
             steps[position], texts[position] = asking(component, amount), instead(component, amount)
-    kind = DROPPED if any(demand.field != AMOUNT for demand in changed) else LOOSENED
-    change = Change(" and ".join(texts), (kind, float(len(changed))), chain_changes(steps))
+    kind = DROPPED if any(demand.field != AMOUNT for demand in changes) else LOOSENED
+    change = Change(" and ".join(texts), (kind, float(len(changes))), chain_changes(steps))
     return (change,) if trial.is_solved(change.apply) else ()
 
 
@@ -118,13 +118,13 @@ def share_with_given(trial: FixTrial, row: CountingRow) -> Iterator[Change]:
     for component in _firsts(problem, find_searched(problem, row)):
         for holder in find_given_beside(problem, row)[:MAX_GIVEN]:
             size = problem.build_given().count_held(holder.name, problem.kind(holder))
-            hinted = with_component(holder.name, runs=None, least=size, most=size)
-            colocated, inside = relate(COLOCATED, component, holder), chain_changes([hinted, relate(SUBSET, holder, component)])
-            if trial.works(colocated):
-                yield Change(f"add `colocate_with: {holder.name}` to {component.name}", (SHARED, 0.0), colocated)
-            elif trial.works(inside):
+            hints = with_component(holder.name, runs=None, least=size, most=size)
+            colocation, nesting = relate(COLOCATED, component, holder), chain_changes([hints, relate(SUBSET, holder, component)])
+            if trial.works(colocation):
+                yield Change(f"add `colocate_with: {holder.name}` to {component.name}", (SHARED, 0.0), colocation)
+            elif trial.works(nesting):
                 text = f"give {holder.name} no ranks but the hints `{{accelerators: {size}, within: {component.name}}}`"
-                yield Change(text, (SHARED, 1.0), inside)
+                yield Change(text, (SHARED, 1.0), nesting)
 
 
 def _firsts(problem: Problem, components: Sequence[Component]) -> list[Component]:

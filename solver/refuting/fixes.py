@@ -77,8 +77,8 @@ class FixTrial:
 
     def _apply(self, apply: Apply) -> list[Problem]:
         """Return the changed alternatives, without those that a reader of the file would refuse."""
-        changed = {(problem.job.components, problem.job.relations): problem for problem in map(apply, self.alternatives)}
-        return [problem for problem in changed.values() if _faults(problem) <= self._before]
+        variants = {(problem.job.components, problem.job.relations): problem for problem in map(apply, self.alternatives)}
+        return [problem for problem in variants.values() if _faults(problem) <= self._before]
 
 
 def _faults(problem: Problem) -> set[tuple[str, str]]:
@@ -199,10 +199,10 @@ def _smaller_amount(trial: FixTrial, component: Component) -> int:
     problem, step = trial.problem, lcm(component.step, component.unit)
     # A component in several domains has at least as many groups.
     domains = max((spread.domains for spread in component.spread), default=1)
-    tried: Sequence[int] = range(-(-domains * component.group_size // step) * step, component.least, step)
+    amounts: Sequence[int] = range(-(-domains * component.group_size // step) * step, component.least, step)
     if any(share.component == component.name for share in problem.shares):
-        tried = [amount for amount in tried if even(problem, component, amount)]
-    largest = trial.last(tried, partial(asking, component))
+        amounts = [amount for amount in amounts if even(problem, component, amount)]
+    largest = trial.last(amounts, partial(asking, component))
     partners = {amount for member in find_colocated(problem, component) for amount in (member.least, member.most)}
     between = sorted((amount for amount in partners if largest < amount < component.least), reverse=True)
     return next((amount for amount in between if trial.works(asking(component, amount))), largest)
@@ -225,7 +225,7 @@ def _other_work(trial: FixTrial, demand: Demand) -> Iterator[Change]:
 
     def dealing(amount: int) -> Apply:
         def apply(problem: Problem) -> Problem:
-            shares = (replace(part, amount=amount * part.factor) if part.amount_name == name else part for part in problem.job.shares)
+            shares = (replace(entry, amount=amount * entry.factor) if entry.amount_name == name else entry for entry in problem.job.shares)
             return replace(problem, job=replace(problem.job, shares=tuple(shares)))
 
         return apply
@@ -279,16 +279,16 @@ def _less_memory(trial: FixTrial, demand: Demand) -> Iterator[Change]:
 def _less_of_node(trial: FixTrial, demand: Demand) -> Iterator[Change]:
     """Yield the most feasible CPUs or host memory (whole GiB) of a process."""
     name, key = demand.component, demand.field
-    requested: int = getattr(trial.problem[name], key)
+    request: int = getattr(trial.problem[name], key)
     step = GIB if key == "host_memory" else 1
     write: Callable[[int], str] = memory_text if key == "host_memory" else str
 
     def change(amount: int) -> Apply:
         return with_component(name, **{key: amount})
 
-    if amount := trial.last(range(step, requested, step), change):
-        text = f"set `{key}` of {name} to {write(amount)} instead of {write(requested)}"
-        yield Change(text, (LOOSENED, (requested - amount) / requested), change(amount))
+    if amount := trial.last(range(step, request, step), change):
+        text = f"set `{key}` of {name} to {write(amount)} instead of {write(request)}"
+        yield Change(text, (LOOSENED, (request - amount) / request), change(amount))
 
 
 def _replacing(component: Component, key: str, before: Keep | Spread, **fields: Any) -> Apply:
@@ -299,26 +299,26 @@ def _replacing(component: Component, key: str, before: Keep | Spread, **fields: 
 
 def _looser_keep(trial: FixTrial, component: Component, keep: Keep) -> Iterator[Change]:
     """Yield the fewest feasible domains of a keep, and the keep as a preference."""
-    changed = partial(_replacing, component, "keep", keep)
+    loosen = partial(_replacing, component, "keep", keep)
     # The most domains first, so that bisection ends at the fewest.
-    tried = range(MAX_DOMAINS, keep.domains, -1) if keep.unit == WHOLE else ()
-    if domains := trial.last(tried, lambda domains: changed(domains=domains)):
+    counts = range(MAX_DOMAINS, keep.domains, -1) if keep.unit == WHOLE else ()
+    if domains := trial.last(counts, lambda domains: loosen(domains=domains)):
         text = f"keep {component.name} in {domains} {plural(level_name(keep.level), domains)} instead of {keep.domains}"
-        yield Change(text, (LOOSENED, 1 - keep.domains / domains), changed(domains=domains))
-    if trial.works(changed(required=False)):
+        yield Change(text, (LOOSENED, 1 - keep.domains / domains), loosen(domains=domains))
+    if trial.works(loosen(required=False)):
         text = f"make `keep: {{{keep.unit}: {keep.level}}}` of {component.name} `required: false`"
-        yield Change(text, (OTHER, 1.0), changed(required=False))
+        yield Change(text, (OTHER, 1.0), loosen(required=False))
 
 
 def _looser_spread(trial: FixTrial, component: Component, spread: Spread) -> Iterator[Change]:
     """Yield the least feasible percentage per domain, and the most feasible domains."""
-    changed, name, percents = partial(_replacing, component, "spread", spread), level_name(spread.level), range(99, spread.percent, -1)
-    if percent := trial.last(percents, lambda percent: changed(percent=percent)):
+    loosen, name, percents = partial(_replacing, component, "spread", spread), level_name(spread.level), range(99, spread.percent, -1)
+    if percent := trial.last(percents, lambda percent: loosen(percent=percent)):
         text = f"let one {name} hold {percent} % of {component.name} instead of {spread.percent} %"
-        yield Change(text, (LOOSENED, 1 - spread.percent / percent), changed(percent=percent))
-    if domains := trial.last(range(1, spread.domains), lambda domains: changed(domains=domains)):
+        yield Change(text, (LOOSENED, 1 - spread.percent / percent), loosen(percent=percent))
+    if domains := trial.last(range(1, spread.domains), lambda domains: loosen(domains=domains)):
         text = f"spread {component.name} over {domains} {plural(name, domains)} instead of {spread.domains}"
-        yield Change(text, (LOOSENED, 1 - domains / spread.domains), changed(domains=domains))
+        yield Change(text, (LOOSENED, 1 - domains / spread.domains), loosen(domains=domains))
 
 
 # -- machines
@@ -347,7 +347,9 @@ def more_nodes(trial: FixTrial, row: CountingRow) -> Iterator[Change]:
         lower, upper = (lower, middle) if trial.works(adding(middle)) else (middle + 1, upper)
     rack_note = " in a rack of their own" if sample.topology.get("rack") and upper > 1 else ""
     noun = plural("accelerator", size) if sample.accelerator_model == GENERIC else sample.accelerator_model
-    sizes = {alike.node.accelerator_memory for alike in problem.cluster.alike if alike.node.accelerator_model == sample.accelerator_model}
+    sizes = {
+        stretch.node.accelerator_memory for stretch in problem.cluster.alike if stretch.node.accelerator_model == sample.accelerator_model
+    }
     memory = f" of {memory_text(sample.accelerator_memory)}" if sample.accelerator_memory and len(sizes) > 1 else ""
     text = f"add {upper} {plural('node', upper)} with {size} {noun}{memory}{rack_note}{_to_groups(problem, sample)}"
     yield Change(text, (ADDED, upper / count), adding(upper))
@@ -360,8 +362,8 @@ def find_searched(problem: Problem, row: CountingRow) -> list[Component]:
 
 def _to_groups(problem: Problem, sample: Node) -> str:
     """Return the node groups, named by components, that new nodes join; "" for none."""
-    named = {label for component in problem.hinted for label in component.node_groups}
-    groups = [f"`{group.label}`" for group in problem.cluster.declared if sample.rank in group.node_ranks and group.label in named]
+    labels = {label for component in problem.hinted for label in component.node_groups}
+    groups = [f"`{group.label}`" for group in problem.cluster.declared if sample.rank in group.node_ranks and group.label in labels]
     return f", in node {plural('group', len(groups))} {join_names(groups)}" if groups else ""
 
 
@@ -370,13 +372,14 @@ def _sample(problem: Problem, row: CountingRow) -> Node | None:
     components = find_searched(problem, row)
     if not components or any(problem.kind(component) != ACCELERATOR for component in components):
         return None
-    inside = frozenset.intersection(*(problem.cluster.members(component.node_groups) for component in components))
+    members = frozenset.intersection(*(problem.cluster.members(component.node_groups) for component in components))
     models = {component.accelerator_model for component in components if component.accelerator_model}
     memory = max(component.memory for component in components)
     usable = (
-        alike.node
-        for alike, _ in problem.cluster.alike_among(sorted(inside))
-        if models <= {alike.node.accelerator_model} and (alike.node.accelerator_memory is None or alike.node.accelerator_memory >= memory)
+        stretch.node
+        for stretch, _ in problem.cluster.alike_among(sorted(members))
+        if models <= {stretch.node.accelerator_model}
+        and (stretch.node.accelerator_memory is None or stretch.node.accelerator_memory >= memory)
     )
     largest = max(usable, key=lambda node: node.count(ACCELERATOR), default=None)
     return largest if largest and largest.accelerators else None

@@ -84,9 +84,9 @@ def impossible(alternatives: Sequence[Problem], proof: str = "", session: Sessio
     return finding_of(conflict, alternatives, proof or ("" if conflict.tried is None else describe_enumeration(conflict.tried)))
 
 
-def describe_enumeration(tried: int) -> str:
+def describe_enumeration(count: int) -> str:
     """Return the proof by an enumeration, in words."""
-    return f"{tried:,} {plural('way', tried)} tried, all that there are"
+    return f"{count:,} {plural('way', count)} tried, all that there are"
 
 
 def report_contradiction(problem: Problem, session: Session) -> Finding | None:
@@ -130,13 +130,13 @@ def find_conflict(alternatives: Sequence[Problem], session: Session | None = Non
     number = next((number for number, row in enumerate(rows) if row), 0)
     problem, core_row = questions[number], rows[number]
     row = core_row and _as_written(core_row, alternatives, [*core, *sharing], oracle)
-    chosen = alternatives[min(number, len(alternatives) - 1)]
-    trial = FixTrial([chosen, *(alternative for alternative in alternatives if alternative is not chosen)], oracle)
+    choice = alternatives[min(number, len(alternatives) - 1)]
+    trial = FixTrial([choice, *(alternative for alternative in alternatives if alternative is not choice)], oracle)
     near = _touching(sharing, {name for demand in core for name in demand.component.split("+")})
-    shown = [demand for demand in every if demand in core or demand in near]
+    selection = [demand for demand in every if demand in core or demand in near]
     more = (*_even_less(problem, alternatives[0], row), *_list_unshared(problem, row)) if row else ()
     return Conflict(
-        tuple(core), tuple(merge_clauses([*clauses(problem, shown), *more])), row, minimal, rank_changes(trial, shown, row) or combine_changes(trial, every),
+        tuple(core), tuple(merge_clauses([*clauses(problem, selection), *more])), row, minimal, rank_changes(trial, selection, row) or combine_changes(trial, every),
         COUNTING if all(rows) else SEARCH, problem, _histograms(CountingProblem(problem, census), row) + (OPEN,) * (not minimal),
         None if all(rows) else try_all(questions, core),
     )  # fmt: skip
@@ -147,17 +147,17 @@ def try_all(questions: Sequence[Problem], demands: Sequence[Demand]) -> int | No
 
     None if one holds, or if there are too many. The other components only take room, so what has no place without them has none beside them.
     """
-    names, tried = {name for demand in demands for name in demand.component.split("+")}, 0
+    names, total = {name for demand in demands for name in demand.component.split("+")}, 0
     for question in questions:
-        part = restrict(question, names)
-        shares = tuple(share for share in part.job.shares if share.component in names)
-        part = replace(part, job=replace(part.job, links=(), shares=shares), previous=None, caps=(), unlike=())
-        layout = Layout(part)
-        every = None if part.job.pools or part.job.in_turn or find_unsupported(part) else combinations(layout, MOST_CONFIRMING)
+        case = restrict(question, names)
+        shares = tuple(share for share in case.job.shares if share.component in names)
+        case = replace(case, job=replace(case.job, links=(), shares=shares), previous=None, caps=(), unlike=())
+        layout = Layout(case)
+        every = None if case.job.pools or case.job.in_turn or find_unsupported(case) else combinations(layout, MOST_CONFIRMING)
         if every is None or any(place(layout, values) is not None for values in every):
             return None
-        tried += len(every)
-    return tried
+        total += len(every)
+    return total
 
 
 def _core(every: list[Demand], alternatives: Sequence[Problem], oracle: Oracle) -> tuple[list[Demand], list[Demand]]:
@@ -170,29 +170,29 @@ def _core(every: list[Demand], alternatives: Sequence[Problem], oracle: Oracle) 
     names = {component.name for row in rows if row for component in row.components}
     near = [demand for demand in every if names.intersection(demand.component.split("+"))] if all(rows) else every
     sharing = [demand for demand in every if demand.field in SHARING]
-    blamed = minimal_with_sharing(near if is_refuted(near) else every, sharing, is_refuted)
-    return blamed, [demand for demand in sharing if demand not in blamed]
+    core = minimal_with_sharing(near if is_refuted(near) else every, sharing, is_refuted)
+    return core, [demand for demand in sharing if demand not in core]
 
 
 def _only(alternatives: Sequence[Problem], demands: Sequence[Demand]) -> list[Problem]:
     """Return the distinct alternatives reduced to these demands."""
-    wanted = set(demands)
-    reduced: list[Problem] = []
+    demand_set = set(demands)
+    relaxations: list[Problem] = []
     for problem in alternatives:
-        dropped = (demand for demand in problem.demands if demand not in wanted and not decides_resource_kind(problem, demand))
-        changed = problem.without(*dropped)
-        if not any(changed.job == known.job for known in reduced):
-            reduced.append(changed)
-    return reduced
+        drops = (demand for demand in problem.demands if demand not in demand_set and not decides_resource_kind(problem, demand))
+        relaxation = problem.without(*drops)
+        if not any(relaxation.job == candidate.job for candidate in relaxations):
+            relaxations.append(relaxation)
+    return relaxations
 
 
 def _touching(relations: Sequence[Demand], names: set[str]) -> list[Demand]:
     """Return the relations reachable from these components."""
-    left = list(relations)
-    while more := [demand for demand in left if names.intersection(demand.component.split("+"))]:
-        left = [demand for demand in left if demand not in more]
+    remaining = list(relations)
+    while more := [demand for demand in remaining if names.intersection(demand.component.split("+"))]:
+        remaining = [demand for demand in remaining if demand not in more]
         names = names.union(*(demand.component.split("+") for demand in more))
-    return [demand for demand in relations if demand not in left]
+    return [demand for demand in relations if demand not in remaining]
 
 
 def _as_written(row: CountingRow, alternatives: Sequence[Problem], demands: Sequence[Demand], oracle: Oracle) -> CountingRow:
@@ -200,10 +200,10 @@ def _as_written(row: CountingRow, alternatives: Sequence[Problem], demands: Sequ
     names = {component.name for component in row.components}
     amounts = [demand for demand in alternatives[0].demands if demand.field == AMOUNT and demand.component in names]
     for problem in _only(alternatives, [*demands, *amounts]):
-        written = oracle.row(problem)
-        same_piece = written and (written.size, written.level) == (row.size, row.level)
-        if written and same_piece and {component.name for component in written.components} == names:
-            return written
+        original = oracle.row(problem)
+        same_piece = original and (original.size, original.level) == (row.size, row.level)
+        if original and same_piece and {component.name for component in original.components} == names:
+            return original
     return row
 
 
@@ -214,10 +214,10 @@ def _even_less(problem: Problem, whole: Problem, row: CountingRow) -> Iterator[C
     """Yield clauses for components whose minimum amount is already too much."""
     for component in row.components:
         if component.runs is None and component.least != problem[component.name].least == 1 and row.size:
-            asked, smallest = whole[component.name], max(component.unit, 1)
-            clause = AllPlaced().explain(whole, asked)
+            request, smallest = whole[component.name], max(component.unit, 1)
+            clause = AllPlaced().explain(whole, request)
             text = f"{clause.text.split(' (')[0]}; even {smallest} would be too much"
-            yield ConflictClause(text, clause.demands) if smallest < asked.least else clause
+            yield ConflictClause(text, clause.demands) if smallest < request.least else clause
 
 
 def _list_unshared(problem: Problem, row: CountingRow) -> Iterator[ConflictClause]:
@@ -233,10 +233,10 @@ def _list_unshared(problem: Problem, row: CountingRow) -> Iterator[ConflictClaus
 
 def _histograms(question: CountingProblem, row: CountingRow | None) -> tuple[str, ...]:
     """Return the usable nodes of a row's bundles, with the reasons that exclude the rest."""
-    named = {component.name for component in row.components} if row else set()
-    alike: dict[tuple[int, str], list[str]] = {}
+    row_names = {component.name for component in row.components} if row else set()
+    groups: dict[tuple[int, str], list[str]] = {}
     for bundle in question.open:
-        if any(component.name in named for component in bundle.components):
+        if any(component.name in row_names for component in bundle.components):
             counts: dict[str, int] = {}
             for kind in question.census.kinds:
                 reason = _reason(question, bundle, kind)
@@ -244,11 +244,11 @@ def _histograms(question: CountingProblem, row: CountingRow | None) -> tuple[str
             usable = counts.pop("", 0)
             reasons = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
             text = ", ".join(f"{count} {reason}" for reason, count in reasons)
-            alike.setdefault((usable, text), []).append(bundle.components[0].name)
+            groups.setdefault((usable, text), []).append(bundle.components[0].name)
     total = len(question.problem.cluster.nodes)
     lines = [
         f"{usable}/{total} {plural('node', total)} can hold {'each of ' if len(names) > 1 else ''}{list_briefly(names)}: {text}"
-        for (usable, text), names in alike.items()
+        for (usable, text), names in groups.items()
         if text
     ]
     return tuple(lines[:MAX_TEXTS])
@@ -285,17 +285,17 @@ def finding_of(conflict: Conflict, alternatives: Sequence[Problem] = (), proof: 
     is_proved = bool(proof) or conflict.how == COUNTING or (contradiction is not None and len(alternatives) < 2)
     if not is_proved:
         row = contradiction = None
-    blamed = next((demand.component for demand in conflict.demands), "")
+    name = next((demand.component for demand in conflict.demands), "")
     if contradiction is not None:
-        message, blamed, span = contradiction.message, contradiction.subject, contradiction.span
+        message, name, span = contradiction.message, contradiction.subject, contradiction.span
     elif row is not None:
-        message, blamed, span = f"impossible: {row}", row.components[0].name, row.span
+        message, name, span = f"impossible: {row}", row.components[0].name, row.span
     elif is_proved:
         message, span = f"impossible: no placement satisfies these demands together ({proof})", None
     else:
         searches = "two searches found no placement that satisfies these demands together"
         message, span = f"undecided: {searches}, which is no proof: they share a model", None
-    subject = problem[blamed.split("+")[0]] if blamed else problem.components[0]
+    subject = problem[name.split("+")[0]] if name else problem.components[0]
     if contradiction is None:
         span = span or subject.span(AMOUNT)
     return error(
@@ -326,18 +326,18 @@ def open_choices_text(alternatives: Sequence[Problem], problem: Problem | None =
 
 def shortage(problem: Problem) -> Finding | None:
     """Return a sum that proves the problem impossible with all degrees; None without one."""
-    rows, refuted = [], []
+    rows, problems = [], []
     for alternative in problem.alternatives():
         if any(finding.severity is Severity.ERROR for finding in check(given_part(alternative), problem.build_given())):
             continue  # given ranks rule these degrees out
         if (row := counting_row(alternative)) is None:
             return None
         rows.append(row)
-        refuted.append(alternative)
+        problems.append(alternative)
     if not rows or find_unsupported(problem):
         return None
     subject, row = rows[0].components[0], rows[0]
     return error(
-        "PW601", subject.name, f"impossible: {row}{open_choices_text(refuted)}", row.span or subject.span(AMOUNT),
+        "PW601", subject.name, f"impossible: {row}{open_choices_text(problems)}", row.span or subject.span(AMOUNT),
         witnesses=(row.need, row.have), amount=row.need - row.have,
     )  # fmt: skip

@@ -58,8 +58,8 @@ def _is_in_scope(question: CountingProblem) -> bool:
         or any(problem.find_relations(kind) for kind in _BEYOND)
     ):
         return False
-    colocated = [{component.name for component in bundle.components} for bundle in question.bundles]
-    if any(names.issuperset(relation.components) for relation in problem.find_relations(DISJOINT) for names in colocated):
+    name_sets = [{component.name for component in bundle.components} for bundle in question.bundles]
+    if any(names.issuperset(relation.components) for relation in problem.find_relations(DISJOINT) for names in name_sets):
         return False
     on_nodes = (component for component in problem.hinted if problem.kind(component) == NODE)
     return not (
@@ -118,19 +118,19 @@ class _Packing:
         piece, mask = _piece(bundle) // bundle.unit, self.masks[bundle]
         spreads = [spread for component in bundle.components for spread in component.spread]
         most = min((_most(bundle, spread, need) for spread in spreads), default=need)
-        domains = [self._indices(mask & inside) for inside in self.census.places[level].values() if mask & inside]
+        domains = [self._indices(mask & inner) for inner in self.census.places[level].values() if mask & inner]
         fits = [(min(most, self._capacity(bundle, indices)) // piece * piece, indices) for indices in domains]
         fits.sort(key=lambda entry: -entry[0])
         fewest = max((spread.domains for spread in spreads), default=1)
         takes = [piece if number < fewest and capacity and need >= piece * fewest else 0 for number, (capacity, _) in enumerate(fits)]
         if sum(take > 0 for take in takes) < fewest:
             return False
-        left = need - sum(takes)
+        remaining = need - sum(takes)
         for number, (capacity, _) in enumerate(fits):
-            more = min(capacity - takes[number], left) // piece * piece
+            more = min(capacity - takes[number], remaining) // piece * piece
             takes[number] += more
-            left -= more
-        return left == 0 and all(self._take(bundle, indices, take) == 0 for take, (_, indices) in zip(takes, fits))
+            remaining -= more
+        return remaining == 0 and all(self._take(bundle, indices, take) == 0 for take, (_, indices) in zip(takes, fits))
 
     def _indices(self, mask: int) -> list[int]:
         """Return the kinds in a mask, least wanted first."""
@@ -138,20 +138,20 @@ class _Packing:
 
     def _capacity(self, bundle: Bundle, indices: list[int]) -> int:
         free = self.free[bundle.kind]
-        return sum(count * (left // bundle.unit) for index in indices for left, count in free[index].items())
+        return sum(count * (amount // bundle.unit) for index in indices for amount, count in free[index].items())
 
     def _take(self, bundle: Bundle, indices: list[int], need: int) -> int:
         """Take capacity on these kinds, fullest nodes first; return the units not placed."""
         for index in indices:
             free = self.free[bundle.kind][index]
-            for left in sorted(free):
-                per_node = left // bundle.unit
-                whole = min(free[left], need // per_node) if per_node else 0
+            for amount in sorted(free):
+                per_node = amount // bundle.unit
+                whole = min(free[amount], need // per_node) if per_node else 0
                 # A last node takes the rest.
-                for nodes, units in ((whole, per_node), (min(1, free[left] - whole), min(need - whole * per_node, per_node))):
+                for nodes, units in ((whole, per_node), (min(1, free[amount] - whole), min(need - whole * per_node, per_node))):
                     if nodes and units:
-                        free[left] -= nodes
-                        free[left - units * bundle.unit] = free.get(left - units * bundle.unit, 0) + nodes
+                        free[amount] -= nodes
+                        free[amount - units * bundle.unit] = free.get(amount - units * bundle.unit, 0) + nodes
                         need -= nodes * units
         return need
 
@@ -183,14 +183,14 @@ class Oracle:
 
     def judge(self, alternatives: Sequence[Problem]) -> Verdict:
         """Return POSSIBLE if an alternative is possible, REFUTED if all are refuted."""
-        uncounted: list[Problem] = []
+        open_problems: list[Problem] = []
         for problem in alternatives:
             question = self._question(problem)
             if row_of(question) is None:
                 if can_pack(question):
                     return Verdict.POSSIBLE
-                uncounted.append(problem)
-        for problem in uncounted:
+                open_problems.append(problem)
+        for problem in open_problems:
             if (verdict := self._by_answer(problem)) is not Verdict.REFUTED:
                 self.undecided = self.undecided or verdict is Verdict.OPEN
                 return verdict

@@ -36,8 +36,8 @@ def is_refuted(problem: Problem) -> bool:
     whether components that are `colocated or disjoint` share.
     """
     groups = problem.cluster.groups
-    counted = [component for component in problem.hinted if problem.kind(component) != NODE]
-    if any(len({groups[label].kind for label in component.node_groups}) > 1 for component in counted):
+    components = [component for component in problem.hinted if problem.kind(component) != NODE]
+    if any(len({groups[label].kind for label in component.node_groups}) > 1 for component in components):
         return False
     if len(problem.cluster.nodes) * len(problem.components) > MOST_COUNTS:
         return False
@@ -94,30 +94,30 @@ class PlainModel:
     def _place(self, members: Members) -> None:
         """Create the counts of a set, shared by all members."""
         explicit = next((member for member in members if member.runs is not None), None)
-        hinted = [member for member in members if member.runs is None]
+        open_members = [member for member in members if member.runs is None]
         if explicit is not None:
             counts = self._counts[explicit.name]
             amount = sum(count for count in counts if isinstance(count, int))
-            self._require(all(member.may_have(amount) for member in hinted))
+            self._require(all(member.may_have(amount) for member in open_members))
         else:
-            piece = lcm(*(self._piece(member) for member in hinted))
+            piece = lcm(*(self._piece(member) for member in open_members))
             capacities = [self._room(node, members) // piece for node in self._nodes]
             counts = [piece * self.model.new_int_var(0, capacity, "") if capacity else 0 for capacity in capacities]
-            step = lcm(*(1 if self.problem.kind(member) == NODE else member.step for member in hinted))
+            step = lcm(*(1 if self.problem.kind(member) == NODE else member.step for member in open_members))
             possible = (amount for amount in range(0, piece * sum(capacities) + 1, piece) if amount % step == 0)
-            allowed = [amount for amount in possible if all(member.may_have(amount) for member in hinted)]
-            total = self.model.new_int_var_from_domain(cp_model.Domain.from_values(allowed), "") if allowed else 0
-            self._require(bool(allowed))
+            amounts = [amount for amount in possible if all(member.may_have(amount) for member in open_members)]
+            total = self.model.new_int_var_from_domain(cp_model.Domain.from_values(amounts), "") if amounts else 0
+            self._require(bool(amounts))
             self.model.add(sum(counts) == total)
-        self._counts.update({member.name: counts for member in hinted})
+        self._counts.update({member.name: counts for member in open_members})
 
     def _piece(self, component: Component) -> int:
         """Return the resources of a process, in whole tp groups unless they may cross nodes."""
         if self.problem.kind(component) == NODE:
             return 1
         tp_keeps = [keep for keep in component.keep if keep.unit == TP]
-        inside = not tp_keeps or any(keep.required and keep.level in (NODE_LEVEL, NUMA) for keep in tp_keeps)
-        return lcm(component.per_process, component.parallel.tp if inside else 1)
+        is_local = not tp_keeps or any(keep.required and keep.level in (NODE_LEVEL, NUMA) for keep in tp_keeps)
+        return lcm(component.per_process, component.parallel.tp if is_local else 1)
 
     def _room(self, node: Node, members: Members) -> int:
         """Return the resources of a node usable by a set."""
@@ -138,8 +138,8 @@ class PlainModel:
 
     # -- rows
 
-    def _require(self, holds: bool) -> None:
-        if not holds:
+    def _require(self, condition: bool) -> None:
+        if not condition:
             self.model.add_bool_or([])
 
     def _at_most(self, smaller: Amount, larger: Amount) -> None:
@@ -151,13 +151,13 @@ class PlainModel:
     def _capacity(self) -> None:
         """Require that a node's resources belong to a single set, except nested sets."""
         inner = {relation.components[0] for relation in self.problem.find_relations(SUBSET)}
-        used: dict[tuple[int, str], int] = {}
+        occupied_masks: dict[tuple[int, str], int] = {}
         within: dict[tuple[int, str], int] = {}
         open_sets: list[Members] = []
         for members in self._sets:
             is_nested = not inner.isdisjoint(member.name for member in members)
             if any(member.runs is not None for member in members):
-                masks = within if is_nested else used
+                masks = within if is_nested else occupied_masks
                 for place, mask in ((place, mask) for member in members for place, mask in self._given.masks(member.name).items()):
                     masks[place] = masks.get(place, 0) | mask
             elif not is_nested:
@@ -166,7 +166,7 @@ class PlainModel:
             open_counts = [self._counts[members[0].name] for members in open_sets if self.problem.kind(members[0]) == kind]
             for number, node in enumerate(self._nodes):
                 # Nested components may use resources that explicit ones hold too.
-                free = node.free(kind) & ~(used.get((node.rank, kind), 0) & ~within.get((node.rank, kind), 0))
+                free = node.free(kind) & ~(occupied_masks.get((node.rank, kind), 0) & ~within.get((node.rank, kind), 0))
                 self._at_most(sum(counts[number] for counts in open_counts), free.bit_count())
 
     def _on_nodes(self) -> None:
@@ -206,9 +206,9 @@ class PlainModel:
             for positions in self._by_domain(spread.level).values():
                 self.model.add(sum(counts[number] for number in positions) <= size * share)
         for pin in component.pins:
-            pinned = sum(rank * component.per_process < component.least for rank in pin.ranks)
+            rank_count = sum(rank * component.per_process < component.least for rank in pin.ranks)
             pinned_counts = [counts[number] for number, node in enumerate(self._nodes) if node.rank in pin.nodes]
-            self._at_most(pinned * (1 if nodes else component.per_process), sum(pinned_counts))
+            self._at_most(rank_count * (1 if nodes else component.per_process), sum(pinned_counts))
 
     def _relations(self) -> None:
         """Require the relations between two components."""
@@ -255,8 +255,8 @@ class PlainModel:
         return self._present[key]
 
     def _given_presence(self, component: Component, positions: list[int]) -> Amount:
-        occupied = {node for node, _ in self._given.masks(component.name)} | set(self._given.processes_on(component.name))
-        return int(any(self._nodes[number].rank in occupied for number in positions))
+        nodes = {node for node, _ in self._given.masks(component.name)} | set(self._given.processes_on(component.name))
+        return int(any(self._nodes[number].rank in nodes for number in positions))
 
     def _presence(self, component: Component, positions: list[int]) -> Amount:
         amount, present = sum(self._counts[component.name][number] for number in positions), self.model.new_bool_var("")

@@ -37,9 +37,9 @@ def shortage(needs: Mapping[B, int], may: Mapping[B, int], have: Callable[[int],
     """
     distinct = list(dict.fromkeys(may[member] for member in needs))
     sizes = range(1, len(distinct) + 1) if len(distinct) <= MAX_UNIONS else (1, 2, len(distinct))
-    for chosen in (masks for size in sizes for masks in combinations(distinct, size)):
-        members = [member for member in needs if not may[member] & ~union(chosen)]
-        if sum(needs[member] for member in members) > have(union(chosen)):
+    for combination in (masks for size in sizes for masks in combinations(distinct, size)):
+        members = [member for member in needs if not may[member] & ~union(combination)]
+        if sum(needs[member] for member in members) > have(union(combination)):
             return _irreducible(members, needs, may, have)
     return []
 
@@ -138,13 +138,13 @@ def amount_row(question: CountingProblem, bundle: Bundle) -> CountingRow | None:
         amounts = str(lower) if lower == upper else f"{lower} to {upper}"
         return CountingRow(members, first, upper, f"{_sharing(members)}{amounts} holds no multiple of {step}")
     lists = [component for component in members if component.counts and component.least < component.most]
-    tried = range(-(-bundle.least * bundle.unit // step) * step, upper + 1, step)
-    if not lists or any(all(component.may_have(count) for component in members) for count in tried):
+    candidates = range(-(-bundle.least * bundle.unit // step) * step, upper + 1, step)
+    if not lists or any(all(component.may_have(count) for component in members) for count in candidates):
         return _share_row(question, bundle)
     requests = [f"{component.name} {amount_of(component)}" for component in members]
     multiple = f", in multiples of {step}" if step > 1 else ""
     verdict = "no count is one of all of them" if len(requests) > 1 else "none of these is one"
-    return CountingRow(members, tried.start, 0, f"{join_names(requests)}{multiple}: {verdict}")
+    return CountingRow(members, candidates.start, 0, f"{join_names(requests)}{multiple}: {verdict}")
 
 
 def _sharing(members: Sequence[Component]) -> str:
@@ -156,15 +156,15 @@ def _explicit_row(question: CountingProblem, bundle: Bundle, explicit: Component
     """Return a row if hinted members do not suit the amount of an explicit one."""
     members, masks = bundle.components, question.masks(bundle)
     # Explicit members are judged with their ranks: several may share an accelerator.
-    hinted, amount = [component for component in members if component.runs is None], sum(mask.bit_count() for mask in masks.values())
+    open_members, amount = [component for component in members if component.runs is None], sum(mask.bit_count() for mask in masks.values())
     statement = f"{_sharing(members)}{explicit.name} is given {amount}"
-    lower = max((component.least for component in hinted), default=amount)
-    most = min((component.most for component in hinted), default=amount)
+    lower = max((component.least for component in open_members), default=amount)
+    most = min((component.most for component in open_members), default=amount)
     if amount < lower:
         return CountingRow(members, lower, amount, f"{statement}, at least {lower} are asked for")
     if amount > most:
         return CountingRow(members, amount, most, f"{statement}, at most {most} are asked for")
-    if mismatch := next((component for component in hinted if not component.may_have(amount)), None):
+    if mismatch := next((component for component in open_members if not component.may_have(amount)), None):
         return CountingRow(members, nearest(mismatch.counts, amount), 0, f"{statement}, {amount_of(mismatch)} are asked for")
     return None
 

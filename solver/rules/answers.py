@@ -30,9 +30,13 @@ class DiversityConstraint:
 
         An answer with other degrees differs already.
         """
-        known = {component.name: component.parallel for component in problem.components}
-        same_degrees = [structure for structure in problem.unlike if all(known.get(name) == degrees for name, degrees in structure.degrees)]
-        return [structure for structure in same_degrees if all(name in known for (_, *names, _), _ in structure.figures for name in names)]
+        current = {component.name: component.parallel for component in problem.components}
+        same_degrees = [
+            structure for structure in problem.unlike if all(current.get(name) == degrees for name, degrees in structure.degrees)
+        ]
+        return [
+            structure for structure in same_degrees if all(name in current for (_, *names, _), _ in structure.figures for name in names)
+        ]
 
     def encode(self, problem: Problem, structure: Structure, variables: Variables) -> None:
         differences: list[Amount] = []
@@ -53,9 +57,9 @@ class DiversityConstraint:
         bundles = [bundle for name in names if (bundle := variables.bundle(problem[name]))]
         if quantity == AMOUNT:
             return variables.accelerators(bundles[0]), problem.cluster.total(bundles[0].kind)
-        alike = next(domains for domains in structure.alike if domains[0] == kind)
-        met = [[variables.touches(bundle, structure.level, domain) for bundle in bundles] for domain in alike]
-        return variables.total(self._all(variables, indicators) for indicators in met), len(alike)
+        peers = next(domains for domains in structure.alike if domains[0] == kind)
+        met = [[variables.touches(bundle, structure.level, domain) for bundle in bundles] for domain in peers]
+        return variables.total(self._all(variables, indicators) for indicators in met), len(peers)
 
     def _all(self, variables: Variables, present: list[Amount]) -> Amount:
         """Return 1 exactly if all amounts are 1."""

@@ -50,8 +50,8 @@ def serve(prepare: Callable[[bytes], tuple[Callable[[Any], bytes], Work]]) -> No
 
     def fail(kind: type[BaseException], problem: BaseException, trace: TracebackType | None) -> None:
         sys.__excepthook__(kind, problem, trace)
-        where = extract_tb(trace)[-1:]
-        place = "".join(f" ({Path(frame.filename).name}, line {frame.lineno})" for frame in where)
+        frames = extract_tb(trace)[-1:]
+        place = "".join(f" ({Path(frame.filename).name}, line {frame.lineno})" for frame in frames)
         description = " ".join(f"{kind.__name__}: {problem}".split())[:300] + place
         say(Failed(description, memory=issubclass(kind, MemoryError) or "failed to map segment" in description))
 

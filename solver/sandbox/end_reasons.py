@@ -104,6 +104,6 @@ def report_death(code: int, errors: str, memory: int) -> Stopped:
         return Stopped(
             "the search was killed from outside, as a system does that has no memory left", "free some memory, or use another machine"
         )
-    how = f"with {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
+    cause = f"with {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
     last = " ".join(errors.splitlines()[-1].split())[:200] if errors else "it said nothing"
-    return Stopped(f"the solver crashed {how} ({last})", "give it another `--seed`, and please report it, with the file")
+    return Stopped(f"the solver crashed {cause} ({last})", "give it another `--seed`, and please report it, with the file")

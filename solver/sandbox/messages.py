@@ -239,15 +239,15 @@ class Codec:
     def _one_of(self, kinds: tuple[Any, ...]) -> MessageForm:
         """Return the form of a union; values beyond plain ones carry a type number."""
         plain = [kind for kind in kinds if kind in SCALARS]
-        tagged = [kind for kind in kinds if kind not in SCALARS]
-        forms = [self.form(kind) for kind in tagged]
+        classes = [kind for kind in kinds if kind not in SCALARS]
+        forms = [self.form(kind) for kind in classes]
 
         def write(value: Any) -> Any:
             if type(value) in plain:
                 return value
-            if len(tagged) == 1:
+            if len(classes) == 1:
                 return {"0": forms[0].write(value)}
-            index = next((number for number, kind in enumerate(tagged) if type(value) is kind), -1)
+            index = next((number for number, kind in enumerate(classes) if type(value) is kind), -1)
             if index < 0:
                 raise TypeError(f"{type(value)} is none of {kinds}")
             return {str(index): forms[index].write(value)}

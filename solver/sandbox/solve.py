@@ -97,14 +97,14 @@ def solve(
         return _without(trust, trust.best, why.with_answer if trust.best else why.without_answer, began)
 
 
-def _without(trust: Trust, best: Plan | None, why: Finding, began: float) -> Answer:
-    """Return the answer without the child's answer; `why` is the reason."""
+def _without(trust: Trust, best: Plan | None, reason: Finding, began: float) -> Answer:
+    """Return the answer without the child's answer, with the `reason`."""
     plan = _set_time(best, began)
     if plan is not None:
-        return Answer(plan.status, plan, (why,), "search", tuple(list_unchecked(trust.problem, plan.assignment)))
+        return Answer(plan.status, plan, (reason,), "search", tuple(list_unchecked(trust.problem, plan.assignment)))
     if trust.refuted:
-        return Answer(IMPOSSIBLE, None, (report_unexplained(trust.problem), why), "counting")
-    return Answer(UNDECIDED, None, (why,), "search")
+        return Answer(IMPOSSIBLE, None, (report_unexplained(trust.problem), reason), "counting")
+    return Answer(UNDECIDED, None, (reason,), "search")
 
 
 def _ask(

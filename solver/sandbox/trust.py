@@ -76,18 +76,18 @@ class Trust:
         return answer
 
     def _must_hold(self, plan: Plan) -> None:
-        chosen = self._choose(plan)
+        fixed_problem = self._choose(plan)
         runs = plan.assignment.runs
-        if list(runs) != [component.name for component in chosen.components]:
+        if list(runs) != [component.name for component in fixed_problem.components]:
             raise InvalidWorkerResult("its components are others than those that were to be placed")
         try:
             must_be_sound(self.problem.cluster, runs)
         except ValueError as problem:
             raise InvalidWorkerResult(str(problem)) from None
-        for component in chosen.components:
+        for component in fixed_problem.components:
             if component.runs is not None and tuple(runs[component.name]) != tuple(component.runs):
                 raise InvalidWorkerResult(f"{component.name} is not where it was given")
-        faults = [finding for finding in check(chosen, plan.assignment) if finding.severity is Severity.ERROR]
+        faults = [finding for finding in check(fixed_problem, plan.assignment) if finding.severity is Severity.ERROR]
         if faults:
             raise InvalidWorkerResult("; ".join(f"{fault.code} {fault.message}" for fault in faults[:3]))
 
@@ -98,11 +98,11 @@ class Trust:
         """
         if plan.seed != self.seed:
             raise InvalidWorkerResult("its seed is another")
-        chosen = self._choose(plan)
-        every = tiers(chosen)
+        fixed_problem = self._choose(plan)
+        every = tiers(fixed_problem)
         no_bounds = [[0] * len(tier.members) for tier in every]
-        expected = plan_terms(every, chosen, plan.assignment, no_bounds, [0] * len(no_bounds))
-        if [replace(term, bound=0) for term in plan.terms] != [replace(term, bound=0) for term in expected]:
+        own_terms = plan_terms(every, fixed_problem, plan.assignment, no_bounds, [0] * len(no_bounds))
+        if [replace(term, bound=0) for term in plan.terms] != [replace(term, bound=0) for term in own_terms]:
             raise InvalidWorkerResult("its objective is not that of its placements")
         if any(term.bound > term.value for term in plan.terms) or plan.bound > plan.objective:
             raise InvalidWorkerResult("its bound is above its own objective")

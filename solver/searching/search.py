@@ -44,20 +44,20 @@ def solve(
     session = session or Session()
     search = Search(problem, seed, on_progress, session)
     search.until = time.process_time() + max(limit, OVERRUN * limit - A_PLACE * sum(component.least for component in problem.hinted))
-    given = problem.build_given()
+    fixed_ranks = problem.build_given()
     if faults := errors(check_explicit(problem)):
         return Answer(IMPOSSIBLE, findings=faults, how="given")
     if not problem.hinted:
-        plan = Plan(problem.cluster, given, VERIFIED, seconds=search.seconds, cpus=problem.cpus(given))
-        return Answer(VERIFIED, plan, how="given", unchecked=tuple(list_unchecked(problem, given)))
-    if refused := find_unsupported(problem):
+        plan = Plan(problem.cluster, fixed_ranks, VERIFIED, seconds=search.seconds, cpus=problem.cpus(fixed_ranks))
+        return Answer(VERIFIED, plan, how="given", unchecked=tuple(list_unchecked(problem, fixed_ranks)))
+    if refusals := find_unsupported(problem):
         from ..refuting.impossible import report_contradiction
 
         contradiction = report_contradiction(problem, session)
-        verdict, findings = (IMPOSSIBLE, (contradiction,)) if contradiction else (UNDECIDED, refused)
+        verdict, findings = (IMPOSSIBLE, (contradiction,)) if contradiction else (UNDECIDED, refusals)
         return Answer(verdict, findings=findings, how="given")
     # Explicit ranks exclude some choices of degrees.
-    alternatives = [alternative for alternative in problem.alternatives() if not errors(check(given_part(alternative), given))]
+    alternatives = [alternative for alternative in problem.alternatives() if not errors(check(given_part(alternative), fixed_ranks))]
     stands, bound = _best_first(alternatives, search, limit)
     best = min((state for state in stands if state.assignment), key=lambda state: state.objective, default=None)
     if best is not None and best.assignment is not None:
@@ -85,20 +85,20 @@ def _explain(alternatives: Sequence[Problem], stands: Sequence[ChoiceState], sea
 
     if proof := _proof(stands):
         search.on_progress(Incumbents(None, 0, search.seconds, refuted=True))
-    why: Finding = impossible(alternatives, proof, search.session)
-    return Answer(IMPOSSIBLE if why.code == "PW601" else UNDECIDED, findings=(why,), how=stands[0].how)
+    finding: Finding = impossible(alternatives, proof, search.session)
+    return Answer(IMPOSSIBLE if finding.code == "PW601" else UNDECIDED, findings=(finding,), how=stands[0].how)
 
 
 def _proof(stands: Sequence[ChoiceState]) -> str:
     """Return the independent refutation of all choices, in words; "" without proof."""
     from ..refuting.impossible import describe_enumeration
 
-    searched = [state for state in stands if state.how != "counting"]
-    if not all(state.tried is not None or state.agreed for state in searched):
+    states = [state for state in stands if state.how != "counting"]
+    if not all(state.tried is not None or state.agreed for state in states):
         return ""
-    if any(state.agreed for state in searched):
+    if any(state.agreed for state in states):
         return "a second, separately written model agrees"
-    return describe_enumeration(sum(state.tried or 0 for state in searched))
+    return describe_enumeration(sum(state.tried or 0 for state in states))
 
 
 def _best_first(problems: Sequence[Problem], search: Search, limit: float) -> tuple[list[ChoiceState], int]:

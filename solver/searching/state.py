@@ -93,27 +93,27 @@ class ChoiceState:
         self.tried: int | None = None
         self.agreed = False
 
-    def offer(self, values: Values, how: str) -> tuple[int, ...] | None:
+    def offer(self, values: Values, method: str) -> tuple[int, ...] | None:
         """Return the cost per tier; None if the values are no answer.
 
         The best answer is kept. Processes without accelerators are also tried evenly distributed: a
         search that is cut short may not have optimised them.
         """
         began = time.perf_counter()
-        costs = self.judge(values, how)
+        costs = self.judge(values, method)
         if costs is not None and self.layout.dealt:
-            self.judge(with_even_counts(self.layout, values), how)
+            self.judge(with_even_counts(self.layout, values), method)
         self.search.verifying = time.perf_counter() - began
         return costs
 
-    def judge(self, values: Values, how: str) -> tuple[int, ...] | None:
+    def judge(self, values: Values, method: str) -> tuple[int, ...] | None:
         """Return the cost per tier, keeping the best answer; None for no answer."""
         assignment = place(self.layout, values)
         if assignment is None:
             return None
         costs = tuple(tier.value(self.problem, assignment) for tier in self.tiers)
         if self.assignment is None or costs < self.costs:
-            self.values, self.assignment, self.costs, self.how = values, assignment, costs, how
+            self.values, self.assignment, self.costs, self.how = values, assignment, costs, method
             self._prove_even()
             self.tell()
         return costs
@@ -181,10 +181,10 @@ class ChoiceState:
         if self.assignment is None:
             raise ValueError("there is no answer yet")
         whole = self.search.whole
-        counted, proved = self.counted, self._valid()
+        term_bounds, tier_bounds = self.counted, self._valid()
         if bound < self.bound:  # another choice may be better: what is proved of this one is no bound
-            counted, proved = tuple((0,) * len(tier.members) for tier in self.tiers), self._divide(bound)
-        terms = plan_terms(self.tiers, self.problem, self.assignment, counted, proved)
+            term_bounds, tier_bounds = tuple((0,) * len(tier.members) for tier in self.tiers), self._divide(bound)
+        terms = plan_terms(self.tiers, self.problem, self.assignment, term_bounds, tier_bounds)
         degrees = {name: self.problem[name].parallel for name in whole.job.choices}
         status = OPTIMAL if self.objective == bound else FEASIBLE
         cpus = whole.cpus(self.assignment)

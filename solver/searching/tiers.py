@@ -118,8 +118,8 @@ class TierSearch:
         """Run the relaxation, then search with its suggestions and on the whole model."""
         if self._is_open():
             self._advance(stage, limits.relaxations, limits.plain)
-        for fixed in (*stage.likely(PARTS), stage.find_agreed()):
-            if not self._is_open() or self._narrow(fixed, min(limits.narrowed * self.scale, A_PART * self.left)) is Status.UNKNOWN:
+        for indicators in (*stage.likely(PARTS), stage.find_agreed()):
+            if not self._is_open() or self._narrow(indicators, min(limits.narrowed * self.scale, A_PART * self.left)) is Status.UNKNOWN:
                 break
         if self._is_open() and self._is_far():
             self._run(min(self._longer, 0.6 * self.left), by_relaxation=False)
@@ -143,11 +143,11 @@ class TierSearch:
         if bound is not None:
             state.prove(self.number, bound if upper is None else min(bound, upper))
 
-    def _narrow(self, fixed: dict[int, int], limit: float) -> Status:
+    def _narrow(self, indicators: dict[int, int], limit: float) -> Status:
         """Search for a better answer with some indicators fixed."""
         state, number = self.state, self.number
         high = state.costs[number] - 1 if state.assignment else MOST
-        model = narrow(self._add_hints(), fixed, state.proved[number], high)
+        model = narrow(self._add_hints(), indicators, state.proved[number], high)
         outcome = run(self.variables, min(limit, self.left), state.search.seed, by_relaxation=False, model=model, until=state.search.until)
         self.left -= outcome.spent
         if outcome.values is not None:
@@ -160,8 +160,8 @@ class TierSearch:
         return state.assignment is None or state.costs[number] - state.proved[number] > max(1, FAR * state.costs[number])
 
     def _is_open(self) -> bool:
-        tiered = self.number < len(self.state.tiers)
-        is_best = self.state.is_best(self.number) if tiered else self.state.assignment is not None
+        has_tier = self.number < len(self.state.tiers)
+        is_best = self.state.is_best(self.number) if has_tier else self.state.assignment is not None
         return self.left > 0 and not self.state.search.is_late and not self._refused and not is_best
 
     def _run(self, limit: float, by_relaxation: bool) -> None:
@@ -190,7 +190,7 @@ class TierSearch:
 
     def take(self, outcome: Outcome[Values]) -> None:
         """Keep the outcome of a run on the whole model. Raises WrongAnswer on contradictions."""
-        state, tiered = self.state, self.number < len(self.state.tiers)
+        state, has_tier = self.state, self.number < len(self.state.tiers)
         if outcome.status is Status.INFEASIBLE and state.assignment is None:
             self._refused = True
             # A single "infeasible" is no proof (or-tools 5274, 5295): confirmed without presolve.
@@ -202,7 +202,7 @@ class TierSearch:
                 state.offer(confirmation.values, "search")
         if outcome.values is not None:
             self._offer(outcome)
-        if tiered and outcome.bound is not None and not self.some and state.assignment is not None:
+        if has_tier and outcome.bound is not None and not self.some and state.assignment is not None:
             if outcome.bound > state.costs[self.number]:
                 raise WrongAnswer(f"the solver's bound is {outcome.bound}, an answer costs {state.costs[self.number]}")
             state.prove(self.number, outcome.bound)
@@ -214,30 +214,30 @@ class TierSearch:
 
 def search_tiers(state: ChoiceState, limit: float) -> None:
     """Improve answer and bound of a choice until both meet or the time is over."""
-    variables, left = compile(state.problem, minimise=False, layout=state.layout), limit
+    variables, remaining = compile(state.problem, minimise=False, layout=state.layout), limit
     if not state.tiers:
-        left = TierSearch(state, variables, 0, limit).search()
+        remaining = TierSearch(state, variables, 0, limit).search()
     for number, tier in enumerate(state.tiers):
         if state.is_proved or state.refuted:
             break
         amount = aim(variables, tier)
         if not state.is_best(number):
-            share = share_of(state, number, left, limit)
-            left += TierSearch(state, variables, number, share).search() - share
-        if state.assignment is None or left <= 0 or state.search.is_late:
+            share = share_of(state, number, remaining, limit)
+            remaining += TierSearch(state, variables, number, share).search() - share
+        if state.assignment is None or remaining <= 0 or state.search.is_late:
             break
         variables.at_most(amount, state.costs[number])  # no worse while later tiers are searched
-    state.spent = limit - left
+    state.spent = limit - remaining
 
 
-def share_of(state: ChoiceState, number: int, left: float, limit: float) -> float:
+def share_of(state: ChoiceState, number: int, remaining: float, limit: float) -> float:
     """Return the seconds of a tier, of those left: later tiers keep a part, tie-breaks get little."""
     tiers = state.tiers
-    weighed = any(isinstance(term, BytesAcross) for tier in tiers[:number] for term, _ in tier.members)
-    if weighed and all(isinstance(term, DomainsTouched) for term, _ in tiers[number].members):
-        return min(left, TIE_SHARE * limit)
+    has_traffic = any(isinstance(term, BytesAcross) for tier in tiers[:number] for term, _ in tier.members)
+    if has_traffic and all(isinstance(term, DomainsTouched) for term, _ in tiers[number].members):
+        return min(remaining, TIE_SHARE * limit)
     later = range(number + 1, len(tiers))
-    return left if all(map(state.is_best, later)) else (1 - RESERVED_SHARE) * left
+    return remaining if all(map(state.is_best, later)) else (1 - RESERVED_SHARE) * remaining
 
 
 def search_by_patterns(state: ChoiceState, limit: float) -> float:
@@ -248,22 +248,22 @@ def search_by_patterns(state: ChoiceState, limit: float) -> float:
     uses = uses_of(state.layout, state.tiers)
     if uses is None:
         return 0.0
-    left, master = SHARE * limit, Master(uses)
+    remaining, master = SHARE * limit, Master(uses)
     outcomes: list[Outcome[Values]] = []
     for tier in state.tiers:
         amount = master.aim(tier)
-        outcomes.append(run(master, left, state.search.seed, until=state.search.until))
-        left -= outcomes[-1].spent
-        if outcomes[-1].status is not Status.OPTIMAL or left <= 0 or state.search.is_late:
+        outcomes.append(run(master, remaining, state.search.seed, until=state.search.until))
+        remaining -= outcomes[-1].spent
+        if outcomes[-1].status is not Status.OPTIMAL or remaining <= 0 or state.search.is_late:
             break
         master.at_most(amount, outcomes[-1].objective)
     if outcomes and outcomes[0].status is Status.INFEASIBLE and state.assignment is None:
         # As everywhere, a single "infeasible" is no proof: confirmed without presolve.
-        confirmation = run(Master(uses), left, state.search.seed, presolve=False, until=state.search.until)
-        left -= confirmation.spent
+        confirmation = run(Master(uses), remaining, state.search.seed, presolve=False, until=state.search.until)
+        remaining -= confirmation.spent
         state.refuted = confirmation.status is Status.INFEASIBLE
     _take_use(state, outcomes)
-    return SHARE * limit - left + state.an_offer
+    return SHARE * limit - remaining + state.an_offer
 
 
 def _take_use(state: ChoiceState, outcomes: Sequence[Outcome[Values]]) -> None:

@@ -62,4 +62,4 @@ def test_traffic_that_counts_as_time_is_told_in_seconds() -> None:
 
 
 def test_a_proof_that_there_is_none_is_said() -> None:
-    assert describe_incumbent(None, refuted=True) == "impossible; looking for what would help"
+    assert describe_incumbent(None, is_refuted=True) == "impossible; looking for what would help"

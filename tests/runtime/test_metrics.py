@@ -51,7 +51,7 @@ def running(plan: Planner, port: FakePort, urls: list[str], monkeypatch: pytest.
             assert scraped(urls[0])["workers", "actor", "starting"] == 2  # served before the workers start
 
     with ExitStack() as stack:
-        yield bring_up(stack, made, port, Quiet, 60, note, again=RestartPolicy(1), metrics="0")
+        yield bring_up(stack, made, port, Quiet, 60, note, policy=RestartPolicy(1), metrics="0")
 
 
 def scraped(url: str) -> Figures:

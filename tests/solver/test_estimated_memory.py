@@ -30,7 +30,7 @@ def said(cluster: str, *components: Component) -> list[Finding]:
     names = [each.name for each in components]
     together = tuple(Relation(COLOCATED, (names[0], other)) for other in names[1:])
     machines = read_shorthand(cluster)
-    question = Problem(machines, with_estimates(Job(components, together), divided=True))  # type: ignore[arg-type]
+    question = Problem(machines, with_estimates(Job(components, together), states_divisions=True))  # type: ignore[arg-type]
     assert not [each for each in check_explicit(question) if each.severity is Severity.ERROR]
     return list(EstimatedMemory().check(question, question.build_given()))
 
@@ -116,7 +116,7 @@ def test_declared_memory_counts_beside_an_estimate() -> None:
 def test_what_it_advises_was_estimated_and_fits(cluster: str, estimate: MemoryInput, change: str) -> None:
     card = known_model(estimate.model)
     component = on_all("actor", estimate=estimate)
-    question = Problem(read_shorthand(cluster), with_estimates(Job((component,)), divided=True))  # type: ignore[arg-type]
+    question = Problem(read_shorthand(cluster), with_estimates(Job((component,)), states_divisions=True))  # type: ignore[arg-type]
     models = {"actor": replace(question.job.models["actor"], card=card)}
     question = replace(question, job=replace(question.job, models=models))
     (finding,) = EstimatedMemory().check(question, question.build_given())
@@ -129,7 +129,7 @@ def test_what_it_advises_was_estimated_and_fits(cluster: str, estimate: MemoryIn
 
 def open_said(cluster: str, component: Component, *choices: Parallel) -> list[str]:
     """What is said of a component that is still to be placed."""
-    job = with_estimates(Job((component,), choices={component.name: choices} if choices else {}), divided=True)
+    job = with_estimates(Job((component,), choices={component.name: choices} if choices else {}), states_divisions=True)
     question = Problem(read_shorthand(cluster), job)  # type: ignore[arg-type]
     return [each.message for each in EstimatedMemory().check(question, question.build_given())]
 

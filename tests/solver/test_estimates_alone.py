@@ -32,7 +32,7 @@ def question(draw: random.Random) -> Problem:
     together = draw.random() < 0.5 and components[0].least == components[1].least
     relations = (Relation(COLOCATED, ("actor", "rollout")),) if together else ()
     machines = read_shorthand(draw.choice(("2x8xH100", "2x8x4090")))
-    job = with_estimates(Job(tuple(components), relations), divided=False)
+    job = with_estimates(Job(tuple(components), relations), states_divisions=False)
     job = replace(job, models={name: replace(use, card=KNOWN[use.path]) for name, use in job.models.items()})
     return Problem(machines, job)  # type: ignore[arg-type]
 

@@ -126,9 +126,9 @@ class CurrentInstance(type):
         current = cls._find_open() if RLINF_ARGUMENTS.issuperset(named) else None
         if current is not None and call_arguments in (current.call_arguments, NO_ARGUMENTS):
             return current
-        created = super().__call__(*arguments, **named)
-        created.call_arguments = call_arguments
-        return created
+        instance = super().__call__(*arguments, **named)
+        instance.call_arguments = call_arguments
+        return instance
 
     def _find_open(cls) -> Any:
         """Return the newest open object, in a worker the launching cluster, or None."""
@@ -264,10 +264,10 @@ class Cluster(metaclass=CurrentInstance):
         """Raise LaunchFailed (PW702) unless all nodes of the plan exist, large enough."""
         for rank in used_nodes(plan):
             available = len(self.machines.nodes[rank].accelerators) if rank < self.num_nodes else None
-            wanted = len(plan.cluster.nodes[rank].accelerators)
-            if available is None or wanted > available:
+            required = len(plan.cluster.nodes[rank].accelerators)
+            if available is None or required > available:
                 has = "is not there" if available is None else f"has {available}"
-                message = f"the plan is for a node {rank} with {with_noun(wanted, 'accelerator')}, and that of this cluster {has}"
+                message = f"the plan is for a node {rank} with {with_noun(required, 'accelerator')}, and that of this cluster {has}"
                 raise build_failure("PW702", plan.cluster.name(rank), message, "solve for the cluster that is there", rank)
 
     def start(self, plan: Plan, make: Callable[[Port], WorkerGroup], timeout: float) -> RunningGroup:
@@ -285,8 +285,8 @@ class Cluster(metaclass=CurrentInstance):
             self.calls.check()
 
         group.alarm = look
-        audited = partial(check_reports, plan, self._matches)
-        rows = audited(gang.start(timeout, settled=audited))
+        audit = partial(check_reports, plan, self._matches)
+        rows = audit(gang.start(timeout, on_settled=audit))
         return RunningGroup(group, rows, gang.kill, self.calls)
 
     def close(self) -> None:
@@ -306,9 +306,9 @@ class Cluster(metaclass=CurrentInstance):
                 raise ValueError("either an address or simulate, not both")
             nodes = simulated_machines(simulate).nodes
             must_be_unconnected()
-            simulated = SimulatedCluster()
-            self._stack.callback(simulated.stop)
-            address = simulated.start(nodes, {node.rank: len(node.accelerators) for node in nodes})
+            simulation = SimulatedCluster()
+            self._stack.callback(simulation.stop)
+            address = simulation.start(nodes, {node.rank: len(node.accelerators) for node in nodes})
         elif address is None and need_ray().is_initialized():
             address = connected_address()
         elif address is None:

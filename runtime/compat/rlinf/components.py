@@ -60,9 +60,9 @@ class ComponentPlacement:
 
     def _find_runs(self, name: str) -> Sequence[Run]:
         if name not in self._runs:
-            known = quote_names(self._runs)
+            names = quote_names(self._runs)
             raise build_refusal(
-                "PW718", name, f"there is no component `{name}`; there are {known}", "add it to `cluster.component_placement`"
+                "PW718", name, f"there is no component `{name}`; there are {names}", "add it to `cluster.component_placement`"
             )
         return self._runs[name]
 
@@ -104,6 +104,6 @@ def _component(plan: Plan, name: str) -> str:
         return name
     if len(plan.components) == 1:
         return plan.components[0]
-    known = quote_names(plan.components)
-    message = f"the plan has no component `{name}`; it has {known}"
+    names = quote_names(plan.components)
+    message = f"the plan has no component `{name}`; it has {names}"
     raise build_failure("PW112", name, message, "pass `placement_strategy=(plan, 'actor')`", name)

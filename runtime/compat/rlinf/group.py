@@ -49,8 +49,8 @@ def attach_group(port: Port, worker_cls: type, group_name: str) -> Workers:
 
 
 def _ranks(port: Port, group_name: str) -> set[int]:
-    named = re.compile(re.escape(group_name) + r":(\d+)")
-    return {int(match[1]) for name in port.names() if (match := named.fullmatch(name))}
+    pattern = re.compile(re.escape(group_name) + r":(\d+)")
+    return {int(match[1]) for name in port.names() if (match := pattern.fullmatch(name))}
 
 
 def _size(port: Port, name: str) -> int | None:
@@ -70,14 +70,16 @@ def members_in(
     master = cluster.get_node_ip(plan.placements(name)[0].node_rank)
     common = {**forwarded_variables(cluster.environment), VARIABLE: cluster.description}
 
-    def member(planned: Member) -> Member:
-        placement = planned.placement
+    def member(member_of_plan: Member) -> Member:
+        placement = member_of_plan.placement
         address = cluster.get_node_ip(placement.node_rank)
         rlinf_variables = rlinf_environment(cluster.machines, placement, NAMESPACE, catch_system_failure, address)
-        environment = {**rlinf_variables, **common, **planned.environment}
-        return replace(planned, name=f"{name}:{placement.rank}", environment=environment, arguments=tuple(arguments), named=dict(named))
+        environment = {**rlinf_variables, **common, **member_of_plan.environment}
+        return replace(
+            member_of_plan, name=f"{name}:{placement.rank}", environment=environment, arguments=tuple(arguments), named=dict(named)
+        )
 
-    return [member(planned) for planned in members_of(plan, name, "", master)]
+    return [member(member_of_plan) for member_of_plan in members_of(plan, name, "", master)]
 
 
 TIMEOUT = 300.0
@@ -206,8 +208,8 @@ class WorkerGroup:
     @property
     def worker_info_list(self) -> list[WorkerRank]:
         """Workers with their ranks; empty before `launch`."""
-        started = self._started
-        return [WorkerRank(worker, rank) for rank, worker in enumerate(started.workers.workers)] if started else []
+        running = self._started
+        return [WorkerRank(worker, rank) for rank, worker in enumerate(running.workers.workers)] if running else []
 
     _workers = worker_info_list
 
@@ -267,8 +269,8 @@ class WorkerGroup:
     def _call(self, method: str, /, *arguments: Any, **named: Any) -> WorkerGroupFuncResult:
         workers, ranks = self._standing, self._next
         self._next = None
-        chosen = workers if ranks is None else workers.on(ranks)
-        result = WorkerGroupFuncResult(workers, chosen.send_call(method, arguments, named), method)
+        callees = workers if ranks is None else workers.on(ranks)
+        result = WorkerGroupFuncResult(workers, callees.send_call(method, arguments, named), method)
         if self._started is not None:
             self._started.calls.add(result)
         return result

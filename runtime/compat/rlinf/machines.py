@@ -31,8 +31,8 @@ def survey_machines(port: Port) -> tuple[Sequence[RayNode], Cluster]:
     """Survey all nodes; return Ray nodes in rank order, and machines. LaunchFailed: PW721."""
     nodes = port.nodes()
     reports, _ = survey(port, nodes)
-    ranked = order_nodes(nodes, reports)
-    return ranked, cluster_of([machine_of(node, reports.get(node.node_id)) for node in ranked])[0]
+    by_rank = order_nodes(nodes, reports)
+    return by_rank, cluster_of([machine_of(node, reports.get(node.node_id)) for node in by_rank])[0]
 
 
 def with_groups(machines: Cluster, section: Mapping[str, Any]) -> Cluster:
@@ -50,20 +50,20 @@ def read_section(name: str, section: Mapping[str, Any], machines: Cluster) -> Pr
     return reading.problem
 
 
-def requested_nodes(num_nodes: int | None, section: Mapping[str, Any] | None, there: int) -> int:
+def requested_nodes(num_nodes: int | None, section: Mapping[str, Any] | None, available: int) -> int:
     """Return the requested number of nodes; all if it is unspecified or 0.
 
     Raises LaunchFailed (PW702) if two numbers disagree, or if more nodes are requested than exist.
     Source of the forms: RLinf, rlinf/scheduler/cluster/cluster.py.
     """
-    configured = section.get("num_nodes") if section else None
-    if num_nodes is not None and configured is not None and int(configured) != num_nodes:
-        raise build_failure("PW702", "", f"`num_nodes` is {num_nodes}, but `cluster_cfg` says {configured}", "leave one of them out")
-    requested = int(configured or num_nodes or there)
-    if requested > there:
-        message = f"{with_noun(requested, 'node')} {are(requested)} asked for, the Ray cluster has {there}"
-        raise build_failure("PW702", "", message, f"start the missing ones, or set `num_nodes: {there}`", there)
-    return requested
+    from_section = section.get("num_nodes") if section else None
+    if num_nodes is not None and from_section is not None and int(from_section) != num_nodes:
+        raise build_failure("PW702", "", f"`num_nodes` is {num_nodes}, but `cluster_cfg` says {from_section}", "leave one of them out")
+    count = int(from_section or num_nodes or available)
+    if count > available:
+        message = f"{with_noun(count, 'node')} {are(count)} asked for, the Ray cluster has {available}"
+        raise build_failure("PW702", "", message, f"start the missing ones, or set `num_nodes: {available}`", available)
+    return count
 
 
 def plain(value: Any) -> Any:

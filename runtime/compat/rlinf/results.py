@@ -57,8 +57,8 @@ class WorkerGroupFuncResult(Results):
         self.wait()
         per_rank: list[dict[str, float]] = self._ask("pop_execution_times")
         tags = dict.fromkeys(tag for times in per_rank for tag in times)
-        reduced = {tag: float(reduce([times[tag] for times in per_rank if tag in times])) for tag in tags}
-        return (reduced, per_rank) if return_per_rank else reduced
+        seconds_of_tag = {tag: float(reduce([times[tag] for times in per_rank if tag in times])) for tag in tags}
+        return (seconds_of_tag, per_rank) if return_per_rank else seconds_of_tag
 
     def _ask(self, method: str, *arguments: Any) -> list[Any]:
         return self._whole.on(list(self.ranks)).call(method, *arguments)

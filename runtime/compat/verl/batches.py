@@ -26,10 +26,10 @@ def is_tensordict(batch: object) -> bool:
 
 def chunked_rows(batch: Any, chunks: int) -> list[Any]:
     """Cut a TensorDict into chunks of equal length; the number must divide its length."""
-    jagged = _find_jagged(batch, beyond=2)
-    parts = list((batch.exclude(*jagged) if jagged else batch).chunk(chunks))
+    jagged_keys = _find_jagged(batch, beyond=2)
+    parts = list((batch.exclude(*jagged_keys) if jagged_keys else batch).chunk(chunks))
     size = len(batch) // chunks
-    for key in jagged:
+    for key in jagged_keys:
         rows = batch[key].unbind()
         for number, part in enumerate(parts):
             part[key] = _of_rows(rows[number * size : (number + 1) * size])
@@ -40,11 +40,11 @@ def joined_rows(parts: Sequence[Any]) -> Any:
     """Join TensorDicts with equal keys; return the first if they have no rows at all."""
     if not parts[0].batch_size:
         return parts[0]
-    jagged = _find_jagged(parts[0], beyond=0)
-    joined = sys.modules["torch"].cat([part.exclude(*jagged) if jagged else part for part in parts], dim=0)
-    for key in jagged:
-        joined[key] = _of_rows([row for part in parts for row in part[key].unbind()])
-    return joined
+    jagged_keys = _find_jagged(parts[0], beyond=0)
+    union = sys.modules["torch"].cat([part.exclude(*jagged_keys) if jagged_keys else part for part in parts], dim=0)
+    for key in jagged_keys:
+        union[key] = _of_rows([row for part in parts for row in part[key].unbind()])
+    return union
 
 
 def _find_jagged(batch: Any, beyond: int) -> list[str]:

@@ -50,15 +50,15 @@ def as_raised(failure: LaunchFailed) -> LaunchFailed:
     try:
         common = RaisedByUser if issubclass(RaisedByUser, kind) else type(f"LaunchFailed({kind.__name__})", (RaisedByUser, kind), {})
         create = next(vars(base)["__new__"] for base in kind.__mro__ if isinstance(vars(base).get("__new__"), BuiltinFunctionType))
-        combined: RaisedByUser = create(common, *args.__get__(cause))
+        combination: RaisedByUser = create(common, *args.__get__(cause))
         if isinstance(kind.__init__, WrapperDescriptorType) and not isinstance(kind.__reduce__, FunctionType):
             # Python's own, such as OSError's, which sets what no __dict__ has
-            kind.__init__(combined, *cause.__reduce__()[1])
+            kind.__init__(combination, *cause.__reduce__()[1])
     except TypeError:
         return failure
-    args.__set__(combined, args.__get__(cause))
-    vars(combined).update(findings=failure.findings, traceback=failure.traceback, cause=cause)
-    return combined
+    args.__set__(combination, args.__get__(cause))
+    vars(combination).update(findings=failure.findings, traceback=failure.traceback, cause=cause)
+    return combination
 
 
 def _build_failure(findings: tuple[Finding, ...], traceback: str, cause: Exception) -> LaunchFailed:

@@ -32,9 +32,9 @@ Source: Ray, python/ray/util/accelerators/accelerators.py.
 def resource_of(device_name: str) -> str:
     """Return Ray's resource of a device. Unknown device: ValueError (PW718)."""
     if device_name not in DEVICES:
-        known = quote_names(DEVICES)
+        names = quote_names(DEVICES)
         message = f"there are no accelerators of device `{device_name}`"
-        raise build_refusal("PW718", "", message, f"use one of {known}, or a pool with use_gpu=False", device_name)
+        raise build_refusal("PW718", "", message, f"use one of {names}, or a pool with use_gpu=False", device_name)
     vendor = vendor_of(DEVICES[device_name])
     return vendor.resource if vendor else ""
 
@@ -50,8 +50,8 @@ def type_on(node: RayNode, device_name: str) -> str:
     if not device_name:
         return NO_ACCELERATOR
     models = [name.removeprefix("accelerator_type:") for name in node.total if name.startswith("accelerator_type:")]
-    known = [kind for start, kind in MODELS.items() for model in models if model.startswith(start)]
-    return known[0] if known and device_name == "cuda" else DEVICES[device_name]
+    kinds = [kind for start, kind in MODELS.items() for model in models if model.startswith(start)]
+    return kinds[0] if kinds and device_name == "cuda" else DEVICES[device_name]
 
 
 @dataclass(eq=False)
@@ -311,11 +311,11 @@ class RayResourcePool(ResourcePool):
     def _reserve_parts(self, needs: Sequence[Need], lead: str, name: str) -> tuple[Sequence[RayNode], list[int], Reservation]:
         """Return nodes, node position of each part, and reservation; retry if another job was faster."""
         for nodes, positions, last in fitting(self.port, needs, lead, self.name_prefix):
-            wanted = []
+            node_demands = []
             for position, need in zip(positions, needs):
                 location = f"node {position} (`{name_of(nodes[position])}`)"
-                wanted.append(NodeDemand(RayBundle(nodes[position].node_id, need), self.name_prefix, location, position))
-            self._reservation = reservation = Reservation(self.port, name, wanted, self.detached)
+                node_demands.append(NodeDemand(RayBundle(nodes[position].node_id, need), self.name_prefix, location, position))
+            self._reservation = reservation = Reservation(self.port, name, node_demands, self.detached)
             try:
                 reservation.acquire(limit=0.0)
                 return nodes, positions, reservation

@@ -163,8 +163,8 @@ class ResourcePoolManager:
         """Return the pool of a role. No created pool: ValueError (PW718)."""
         name = (self.mapping or {}).get(role)
         if name is None:
-            known = quote_names(self.mapping or ())
-            raise build_refusal("PW718", str(role), f"role `{role}` is on no pool; these are: {known}", "add it to the mapping")
+            roles = quote_names(self.mapping or ())
+            raise build_refusal("PW718", str(role), f"role `{role}` is on no pool; these are: {roles}", "add it to the mapping")
         if name not in self.resource_pool_dict:
             raise build_refusal("PW718", name, f"pool `{name}` of role `{role}` has not been created", "call create_resource_pool() first")
         return self.resource_pool_dict[name]

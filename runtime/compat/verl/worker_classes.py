@@ -99,8 +99,8 @@ def check_parameters(name_prefix: str, options: Mapping[str, Any]) -> None:
 
 def plain(cls: Any) -> type:
     """Return the class behind an actor class made by `ray.remote`; any other class unchanged."""
-    unwrapped: type = getattr(cls, "__ray_actor_class__", cls)
-    return unwrapped
+    worker_class: type = getattr(cls, "__ray_actor_class__", cls)
+    return worker_class
 
 
 class RayClassWithInitArgs:
@@ -194,9 +194,9 @@ def create_colocated_worker_cls(class_dict: Mapping[str, RayClassWithInitArgs]) 
                 message = f"both `{method_name}` of `{key}` and another would have that name"
                 raise build_refusal("PW718", key, message, "rename one of the methods")
             body[method_name] = _delegate(key, name, inspect.iscoroutinefunction(getattr(cls, name)), how)
-    colocated = RayClassWithInitArgs(type("WorkerDict", (base,), body))
-    colocated.update_options(common_options({key: cia.options for key, cia in class_dict.items()}))
-    return colocated
+    wrapper = RayClassWithInitArgs(type("WorkerDict", (base,), body))
+    wrapper.update_options(common_options({key: cia.options for key, cia in class_dict.items()}))
+    return wrapper
 
 
 def must_be_some(class_dict: Mapping[str, RayClassWithInitArgs]) -> Mapping[str, RayClassWithInitArgs]:
@@ -263,8 +263,8 @@ class FusedWorker(Worker):
         """Call ``KEY_fwmn_METHOD``. Raises ValueError for an unknown key."""
         key, _, name = method_name.partition(SEPARATOR)
         if key not in self.fused_worker_dict:
-            known = ", ".join(self.fused_worker_dict)
-            raise ValueError(f"`{name}` was called of `{key}`, which is not among the fused: {known}")
+            keys = ", ".join(self.fused_worker_dict)
+            raise ValueError(f"`{name}` was called of `{key}`, which is not among the fused: {keys}")
         answer = getattr(self.fused_worker_dict[key], name)(*arguments, **named)
         return asyncio.run(answer) if inspect.iscoroutine(answer) else answer
 
@@ -283,7 +283,7 @@ def create_colocated_worker_raw_cls(class_dict: Mapping[str, RayClassWithInitArg
 
 def create_colocated_worker_cls_fused(class_dict: Mapping[str, RayClassWithInitArgs]) -> RayClassWithInitArgs:
     """Build a colocated class of mutually visible objects."""
-    fused = RayClassWithInitArgs(create_colocated_worker_raw_cls(class_dict))
-    fused.update_options(common_options({key: cia.options for key, cia in class_dict.items()}))
-    fused.fused_worker_used = True
-    return fused
+    wrapper = RayClassWithInitArgs(create_colocated_worker_raw_cls(class_dict))
+    wrapper.update_options(common_options({key: cia.options for key, cia in class_dict.items()}))
+    wrapper.fused_worker_used = True
+    return wrapper

@@ -275,9 +275,9 @@ class RayWorkerGroup:
             raise self._refuse("use_gpu is True but resource_pool.use_gpu is False", "give the pool use_gpu=True")
         seats = pool.seats(self.device_name)
         component = f"{self.name_prefix}{cia.worker.__name__}"
-        own, seat = cia.options, seats[0]
+        options_of_class, seat = cia.options, seats[0]
         resource = resource_of(seat.device) if use_gpu and seat.device else ""
-        slots_per_worker = slots(cia.worker.__name__, own, seat.pool, seat.limit, resource)
+        slots_per_worker = slots(cia.worker.__name__, options_of_class, seat.pool, seat.limit, resource)
         check_free_slots(seats, component, slots_per_worker)
         check_nodes_alive(seats, component)
         address, meeting = options.get("master_addr"), options.get("master_port")
@@ -285,9 +285,17 @@ class RayWorkerGroup:
         members = members_on(
             seats, component, self.name_prefix, cia, use_gpu, str(address or seats[0].node.address), options.get("worker_env") or {}
         )  # fmt: skip
-        detached = detached or own.get("lifetime") == "detached"
+        detached = detached or options_of_class.get("lifetime") == "detached"
         group = PoolProcesses(
-            pool.port, component, members, cia.worker, seats, own.get("max_concurrency"), meeting_port, detached, slots_per_worker
+            pool.port,
+            component,
+            members,
+            cia.worker,
+            seats,
+            options_of_class.get("max_concurrency"),
+            meeting_port,
+            detached,
+            slots_per_worker,
         )
         reports = self._begin(seats, group, limit)
         first = reports[0]["environment"]
@@ -314,7 +322,7 @@ class RayWorkerGroup:
         members = list_unplaced(names or [f"{self.name_prefix}:{rank}" for rank in range(len(handles or ()))])
         return attach_members(port_of(on), self.name_prefix, members, cls, handles or ())
 
-    def _query_once(self, known: dict[str, list[Any]], method: str, mesh_name: str) -> list[Any]:
-        if mesh_name not in known:
-            known[mesh_name] = getattr(self, method)(mesh_name)
-        return known[mesh_name]
+    def _query_once(self, cache: dict[str, list[Any]], method: str, mesh_name: str) -> list[Any]:
+        if mesh_name not in cache:
+            cache[mesh_name] = getattr(self, method)(mesh_name)
+        return cache[mesh_name]

@@ -178,8 +178,8 @@ class Worker(TimedBlocks, Logged, OnMeshes, VerlIdentity):
 
     def __getattr__(self, name: str) -> Any:
         """Refuse features that only RLinf's workers have (NotOffered)."""
-        if not hasattr(type(self), name) and (unsupported := refusal(name)) is not None:
-            return unsupported
+        if not hasattr(type(self), name) and (refused_feature := refusal(name)) is not None:
+            return refused_feature
         return object.__getattribute__(self, name)  # raises the original AttributeError
 
 

@@ -197,13 +197,13 @@ class Host:
             result = getattr(self._placewright_worker, method)(*arguments, **named)
             return asyncio.run(result) if inspect.iscoroutine(result) else result
 
-    def _placewright_write(self, method: str, wanted: bool) -> str:
-        """Call a method of the user's object; return the result as JSON, "" unless `wanted`.
+    def _placewright_write(self, method: str, returns_result: bool) -> str:
+        """Call a method of the user's object; return the result as JSON, "" unless `returns_result`.
 
         Thus the calling process need not know the classes of the user.
         """
         result = self._placewright_invoke(method)
-        return write_json(result) if wanted else ""
+        return write_json(result) if returns_result else ""
 
 
 def write_json(value: object) -> str:

@@ -105,8 +105,8 @@ class TimedBlocks:
     def pop_execution_time(self, tag: str) -> float:
         """Return and reset the seconds of a tag. Unknown: ValueError."""
         if tag not in self._timer_metrics:
-            known = ", ".join(f"`{name}`" for name in self._timer_metrics) or "nothing"
-            raise ValueError(f"no time has the tag `{tag}`, only {known}: write `with self.worker_timer({tag!r}):`")
+            tags = ", ".join(f"`{name}`" for name in self._timer_metrics) or "nothing"
+            raise ValueError(f"no time has the tag `{tag}`, only {tags}: write `with self.worker_timer({tag!r}):`")
         return self._timer_metrics.pop(tag)
 
     def pop_execution_times(self) -> dict[str, float]:
@@ -173,8 +173,8 @@ class OnMeshes:
 
     def _mesh(self, name: str) -> tuple[int, bool]:
         if name not in self._meshes:
-            known = ", ".join(self._meshes) or "none"
-            raise ValueError(f"mesh_name {name} is not registered in {type(self).__name__}: registered are {known}")
+            names = ", ".join(self._meshes) or "none"
+            raise ValueError(f"mesh_name {name} is not registered in {type(self).__name__}: registered are {names}")
         return self._meshes[name]
 
 

@@ -34,8 +34,8 @@ def variable(name: str) -> str | None:
     if value:
         return value
     try:
-        with open(f"/proc/{os.getppid()}/environ", "rb") as opened:
-            pairs = opened.read().decode(errors="replace").split("\0")
+        with open(f"/proc/{os.getppid()}/environ", "rb") as stream:
+            pairs = stream.read().decode(errors="replace").split("\0")
     except OSError:
         return value
     return next((pair.partition("=")[2] for pair in pairs if pair.startswith(f"{name}=")), value)
@@ -46,8 +46,8 @@ def memory() -> int | None:
     amounts = []
     for path in ("/proc/meminfo", "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         try:
-            with open(path) as opened:
-                words = opened.readline().split()
+            with open(path) as stream:
+                words = stream.readline().split()
         except OSError:
             continue
         if words[:1] == ["MemTotal:"]:
@@ -117,8 +117,8 @@ def numa(bus: str) -> str:
     """Return the NUMA domain of a PCI device such as ``00000000:1B:00.0``; "" if unknown."""
     domain, _, rest = bus.lower().partition(":")
     try:
-        with open(f"/sys/bus/pci/devices/{domain[-4:]}:{rest}/numa_node") as opened:
-            number = opened.read().strip()
+        with open(f"/sys/bus/pci/devices/{domain[-4:]}:{rest}/numa_node") as stream:
+            number = stream.read().strip()
     except OSError:
         return ""
     return "" if number == "-1" else number
@@ -130,12 +130,12 @@ def command_output(program: str, *arguments: str) -> str:
     if executable is None:
         return ""
     try:
-        completed = subprocess.run(
+        result = subprocess.run(
             [executable, *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=COMMAND_LIMIT
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return completed.stdout if completed.returncode == 0 else ""
+    return result.stdout if result.returncode == 0 else ""
 
 
 def text(value: Any) -> str:

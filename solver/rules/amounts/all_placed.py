@@ -28,30 +28,30 @@ class AllPlaced(ComponentRule):
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
         bundle = variables.bundle(component)
-        placed = variables.accelerators(bundle) if bundle else variables.processes(component)
-        variables.require(placed >= component.least)
-        variables.require(placed <= component.most)
+        amount = variables.accelerators(bundle) if bundle else variables.processes(component)
+        variables.require(amount >= component.least)
+        variables.require(amount <= component.most)
         if component.counts and component.least < component.most:
-            most = placed if isinstance(placed, int) else problem.room_for(component)
+            most = amount if isinstance(amount, int) else problem.room_for(component)
             counts = (count for low, high in component.counts for count in range(low, min(high, most) + 1))
-            variables.among(placed, counts)
+            variables.among(amount, counts)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
-        expected = 0
+        next_rank = 0
         for start, stop in sorted((ranks.start, ranks.stop) for ranks in _solid(assignment.repeats(component.name))):
-            if start > expected:
-                message = f"ranks {expected}-{start - 1} of {component.name} have no place"
-                yield self.fault(component, message, AMOUNT, "place every rank", (expected,), start - expected)
-            expected = max(expected, stop)
+            if start > next_rank:
+                message = f"ranks {next_rank}-{start - 1} of {component.name} have no place"
+                yield self.fault(component, message, AMOUNT, "place every rank", (next_rank,), start - next_rank)
+            next_rank = max(next_rank, stop)
         nodes = problem.kind(component) == NODE
-        placed = expected if nodes else expected * component.per_process
-        if not component.may_have(placed):
+        amount = next_rank if nodes else next_rank * component.per_process
+        if not component.may_have(amount):
             unit = _unit(problem.kind(component))
-            wanted = nearest(component.counts or ((component.least, component.most),), placed)
-            short = wanted - placed
-            message = f"{component.name} asks for {format_demand(component, unit)}, {placed} are placed"
-            advice = f"place {wanted}, or ask for {placed}"
-            yield self.fault(component, message, AMOUNT, advice, (placed,), short)
+            target = nearest(component.counts or ((component.least, component.most),), amount)
+            short = target - amount
+            message = f"{component.name} asks for {format_demand(component, unit)}, {amount} are placed"
+            advice = f"place {target}, or ask for {amount}"
+            yield self.fault(component, message, AMOUNT, advice, (amount,), short)
 
     def explain(self, problem: Problem, component: Component) -> ConflictClause:
         kind = problem.kind(component)

@@ -38,22 +38,22 @@ class Divisibility(ComponentRule):
             variables.multiple(bundle, component.step)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
-        placed = assignment.amount(component.name)
+        amount = assignment.amount(component.name)
         replica, per_process, block = component.parallel.replica, component.per_process, component.block
-        inside = " x dp" if component.parallel.dp > 1 else ""
+        suffix = " x dp" if component.parallel.dp > 1 else ""
         for divisor, label in (
-            (replica, f"tp x pp x cp{inside} = {replica}"),
+            (replica, f"tp x pp x cp{suffix} = {replica}"),
             (per_process, f"{per_process} accelerators per process"),
             (block, f"blocks of {block}, in which {component.stride} groups interleave"),
         ):
-            if placed % divisor:
-                message = f"the {placed} {plural('accelerator', placed)} of {component.name} cannot be divided by {label}: {placed % divisor} would be left"
-                lower, upper = placed - placed % divisor, placed - placed % divisor + divisor
+            if amount % divisor:
+                message = f"the {amount} {plural('accelerator', amount)} of {component.name} cannot be divided by {label}: {amount % divisor} would be left"
+                lower, upper = amount - amount % divisor, amount - amount % divisor + divisor
                 fit = f"{lower} or {upper}" if lower else str(upper)
                 edit = component.fix(self.code, "").edit
                 place = edit.span if edit else "placement" if component.runs is not None else "parallel"
                 advice = f"give {component.name} {fit} accelerators"
-                fault = self.fault(component, message, place, advice, (placed, divisor), placed % divisor)
+                fault = self.fault(component, message, place, advice, (amount, divisor), amount % divisor)
                 yield replace(fault, cause=component.span("parallel") if divisor == replica else None)
                 return
 
@@ -84,20 +84,20 @@ class WholeShardGroups(ComponentRule):
         return [c for c in problem.components if c.divided_among and problem.kind(c) != NODE]
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
-        placed, per_process = variables.processes(component), component.per_process
-        most = placed if isinstance(placed, int) else problem.cluster.total(problem.kind(component)) // per_process
+        processes, per_process = variables.processes(component), component.per_process
+        most = processes if isinstance(processes, int) else problem.cluster.total(problem.kind(component)) // per_process
         shards = component.divided_among
-        variables.among(placed, [count for count in range(most + 1) if whole_groups(shards, count * per_process, component.parallel)])
+        variables.among(processes, [count for count in range(most + 1) if whole_groups(shards, count * per_process, component.parallel)])
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         shards, parallel = component.divided_among, component.parallel
         ranks = assignment.amount(component.name) // (parallel.tp * parallel.pp)
-        left = ranks % shards if shards else 0
-        if ranks <= shards or not left:
+        remainder = ranks % shards if shards else 0
+        if ranks <= shards or not remainder:
             return
         advice = fitting(ranks, shards)
-        label = f"{left} would be left"
-        yield self.fault(component, not_whole(component.name, ranks, shards), "shards", advice, (ranks, shards), left, label=label)
+        label = f"{remainder} would be left"
+        yield self.fault(component, not_whole(component.name, ranks, shards), "shards", advice, (ranks, shards), remainder, label=label)
 
     def explain(self, problem: Problem, component: Component) -> ConflictClause:
         shards = component.divided_among

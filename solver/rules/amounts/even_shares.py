@@ -33,28 +33,28 @@ class EvenShares:
         component = problem[share.component]
         if component.runs is not None and not share.proved:
             return
-        placed = variables.processes(component)
-        most = placed if isinstance(placed, int) else min(share.amount // share.multiple, problem.room_for(component))
-        variables.among(placed, [count for count in range(1, most + 1) if share.divides(count)])
+        processes = variables.processes(component)
+        most = processes if isinstance(processes, int) else min(share.amount // share.multiple, problem.room_for(component))
+        variables.among(processes, [count for count in range(1, most + 1) if share.divides(count)])
 
     def check(self, problem: Problem, share: Share, assignment: Assignment) -> Iterator[Finding]:
         component, processes = problem[share.component], assignment.world_size(share.component)
-        share_size, left = divmod(share.amount, processes) if processes else (0, share.amount)
-        if share_size and not left and share_size % share.multiple == 0:
+        share_size, remainder = divmod(share.amount, processes) if processes else (0, share.amount)
+        if share_size and not remainder and share_size % share.multiple == 0:
             return
         of_whom = f"the {processes} {plural('process', processes)} of {component.name}"
         divisor = [f"each share must be a multiple of {share.multiple_text}"] if share.multiple > 1 and share_size else []
-        if share_size and not left:
+        if share_size and not remainder:
             message = f"{share.amount_text} over {of_whom} {are(share.amount)} {share_size} each, no multiple of {share.multiple}"
         elif share_size:
-            message = f"{share.amount_text} over {of_whom} leave {left} over"
+            message = f"{share.amount_text} over {of_whom} leave {remainder} over"
         elif processes:
             message = f"{share.amount_text} {are(share.amount)} fewer than {of_whom}"
         else:
             message = f"{share.amount_text} {'has' if share.amount == 1 else 'have'} no process of {component.name} to go to"
         advice, edit = self._advice(problem, share, assignment)
-        tell = error if share.proved or component.runs is None else warning
-        yield tell(
+        report = error if share.proved or component.runs is None else warning
+        yield report(
             self.code, component.name, message, share.span, label=f"no multiple of {max(processes, 1) * share.multiple}", help=advice,
             edit=edit, witnesses=(processes, share.amount), amount=share.amount % (max(processes, 1) * share.multiple),
             notes=(*divisor, *([share.reason] if share.reason else [])),
@@ -66,15 +66,15 @@ class EvenShares:
         The amounts suit all shares of the same amount. The text also has the nearest process
         counts.
         """
-        alike = [peer for peer in problem.shares if peer.amount_name == share.amount_name and peer.written == share.written]
-        step = lcm(*(peer.step_over(assignment.world_size(peer.component)) for peer in alike))
+        peers = [peer for peer in problem.shares if peer.amount_name == share.amount_name and peer.written == share.written]
+        step = lcm(*(peer.step_over(assignment.world_size(peer.component)) for peer in peers))
         lower = share.written // step * step
         amounts = [amount for amount in (lower, lower + step) if amount]
-        own = [peer for peer in problem.shares if peer.component == share.component]
+        siblings = [peer for peer in problem.shares if peer.component == share.component]
         processes = assignment.world_size(share.component)
-        below = next((count for count in range(processes - 1, 0, -1) if all(peer.divides(count) for peer in own)), None)
+        below = next((count for count in range(processes - 1, 0, -1) if all(peer.divides(count) for peer in siblings)), None)
         most = max(problem.cluster.total(problem.kind(problem[share.component])), processes)
-        above = next((count for count in range(processes + 1, most + 1) if all(peer.divides(count) for peer in own)), None)
+        above = next((count for count in range(processes + 1, most + 1) if all(peer.divides(count) for peer in siblings)), None)
         counts = [count for count in (below, above) if count]
         text = f"set `{share.amount_name}` to {' or '.join(map(str, amounts))}"
         if counts:

@@ -73,7 +73,7 @@ class ModelDivides:
             notes=(f"legal up to {most}: {_list_sizes(legal)}",), witnesses=(amount, degree), amount=_compute_remainder(card, split, degree),
         )  # fmt: skip
 
-    def _fix(self, component: Component, split: Split, legal: list[int], placed: int) -> tuple[Edit | None, str]:
+    def _fix(self, component: Component, split: Split, legal: list[int], amount: int) -> tuple[Edit | None, str]:
         """Return an edit and a help text with the nearest legal degree.
 
         With this degree the replicas still divide the component's accelerators. A divisor of the
@@ -83,7 +83,7 @@ class ModelDivides:
         degree = split.of(component.parallel)
         # Experts lie inside replicas.
         rest = component.parallel.replica // degree if split.size is None and split.degree != "ep" else 1
-        whole = [size for size in legal if not placed or placed % (size * rest) == 0]
+        whole = [size for size in legal if not amount or amount % (size * rest) == 0]
         best = min(whole or legal, key=lambda size: (size == 1 or degree % size != 0, abs(size - degree), size))
         name = f"`{split.key}`" if split.key else f"`{split.degree}` of `{component.name}`"
         text = f"set {name} to {best}"
@@ -94,10 +94,10 @@ class ModelDivides:
 
     def explain(self, problem: Problem, use: Use) -> ConflictClause:
         component, card, splits = use
-        parts = " and ".join(
+        amounts = " and ".join(
             f"{getattr(card, split.card_field)} {WORDS[split.card_field]}" for split in splits if getattr(card, split.card_field)
         )
-        text = f"{splits[0].degree} of {component.name} divides what `{card.name}` has: {parts or 'nothing that is known'}"
+        text = f"{splits[0].degree} of {component.name} divides what `{card.name}` has: {amounts or 'nothing that is known'}"
         return ConflictClause(text, (Demand(component.name, "parallel", component.span("parallel")),))
 
 
@@ -105,8 +105,8 @@ def _stage_finding(problem: Problem, component: Component, card: ModelCard, spli
     """Return a finding on layers uneven among stages with some given."""
     amount, size = getattr(card, split.card_field), split.of(component.parallel)
     words, rest = WORDS[split.card_field], amount - split.less
-    left = f"less {split.less} = {rest} {words}" if split.less > 0 else f"and {-split.less} more = {rest}"
-    message = f"the {amount} {words} of `{card.name}` {left} do not divide among {split.among} of {component.name}"
+    equation = f"less {split.less} = {rest} {words}" if split.less > 0 else f"and {-split.less} more = {rest}"
+    message = f"the {amount} {words} of `{card.name}` {equation} do not divide among {split.among} of {component.name}"
     if split.exact or rest < 0:
         message = f"`{card.name}` has {amount} {words}, but {split.among} of {component.name} hold{'s' * split.among.startswith('`')} {split.less}"
     fitting = [] if split.exact else [count for count in range(1, amount + 1) if split.given and (rest + split.given - count) % size == 0]

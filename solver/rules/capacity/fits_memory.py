@@ -47,10 +47,10 @@ class FitsMemory:
         have only cells that suffice.
         """
         members, above = meeting
-        fixed = variables.layout.fixed
+        explicit_masks = variables.layout.fixed
         bundles = list(dict.fromkeys(bundle for bundle in map(variables.bundle, members) if bundle))
         around_bundles = [bundle for bundle in dict.fromkeys(map(variables.bundle, above)) if bundle]
-        if len(bundles) == 1 and not any(bundle in fixed for bundle in (*bundles, *around_bundles)):
+        if len(bundles) == 1 and not any(bundle in explicit_masks for bundle in (*bundles, *around_bundles)):
             for cell in variables.cells:
                 memory = cell.nodes[0].accelerator_memory
                 if memory is not None and (need := peak((*members, *above), memory)) > memory:
@@ -81,20 +81,20 @@ class FitsMemory:
                 if masks.get((name, ACCELERATOR)):
                     shares += [(mask, [component] * times) for mask, times in find_crowded(assignment, component, rank, ACCELERATOR)]
             for mask in pieces([mask for mask, _ in shares]) if has is not None else ():
-                here = [component for share_mask, components in shares if share_mask & mask for component in components]
-                if names.isdisjoint(component.name for component in here):
+                holders = [component for share_mask, components in shares if share_mask & mask for component in components]
+                if names.isdisjoint(component.name for component in holders):
                     continue
-                need, phase = max(((_in_phase(here, candidate, has), candidate) for candidate in _phases(here)), key=lambda entry: entry[0])
+                need, phase = max(
+                    ((_in_phase(holders, candidate, has), candidate) for candidate in _phases(holders)), key=lambda entry: entry[0]
+                )
                 if has is not None and need > has:
-                    some_offloaded = any(not _works(component, phase) for component in here)
-                    when = f" while {phase} runs" if some_offloaded else ""
-                    message = (
-                        f"accelerator {lowest(mask)} of node {rank} has {write_memory(has)}, but {write_memory(need)} are needed{when}"
-                    )
-                    first = next((component for component in here if component.memory and _works(component, phase)), here[0])
+                    some_offloaded = any(not _works(component, phase) for component in holders)
+                    phase_text = f" while {phase} runs" if some_offloaded else ""
+                    message = f"accelerator {lowest(mask)} of node {rank} has {write_memory(has)}, but {write_memory(need)} are needed{phase_text}"
+                    first = next((component for component in holders if component.memory and _works(component, phase)), holders[0])
                     yield error(
                         self.code, first.name, message, first.span("memory"), help="use larger accelerators, less memory, or phases that take turns",
-                        witnesses=(rank, lowest(mask)), amount=need - has, notes=(f"needed: {_bill(here, phase, has)}",),
+                        witnesses=(rank, lowest(mask)), amount=need - has, notes=(f"needed: {_bill(holders, phase, has)}",),
                     )  # fmt: skip
                     return
 
@@ -146,13 +146,13 @@ def _works(component: Component, phase: str) -> bool:
 
 def _bill(members: Iterable[Component], phase: str, capacity: int) -> str:
     """Return the needs in a phase as text, component by component."""
-    parts = []
+    terms = []
     for component, times in Counter(members).items():
         awake = _works(component, phase)
         if need := _need(component, phase, capacity):
             note = f" ({phase})" if awake and component.phases else "" if awake else " (offloaded)"
-            parts.append(f"{component.name} {f'{times} x ' if times > 1 else ''}{write_memory(need)}{note}")
-    return " + ".join(parts)
+            terms.append(f"{component.name} {f'{times} x ' if times > 1 else ''}{write_memory(need)}{note}")
+    return " + ".join(terms)
 
 
 def _describe_kept(component: Component) -> str:

@@ -68,8 +68,8 @@ class PerNode(ComponentRule):
         for cell in variables.cells:
             capacity = self.has(cell.nodes[0])
             if capacity is not None and len(cell.nodes) == 1:
-                wanted = variables.total(self.need(component) * _processes_in(component, cell, variables) for component in asking)
-                variables.require(wanted <= capacity)
+                demand = variables.total(self.need(component) * _processes_in(component, cell, variables) for component in asking)
+                variables.require(demand <= capacity)
 
     def check(self, problem: Problem, subject: str, assignment: Assignment) -> Iterator[Finding]:
         short = list[tuple[range, int, int, list[Entry]]]()
@@ -80,14 +80,14 @@ class PerNode(ComponentRule):
             if has is not None and need > has:
                 short.append((ranks, has, need, bill))
         for ranks, has, need, bill in short[:1]:
-            blamed = max(bill, key=lambda entry: entry[0] if self.blames_largest else 0)[2]
+            culprit = max(bill, key=lambda entry: entry[0] if self.blames_largest else 0)[2]
             words = " + ".join(f"{c.name} {number} x {self.format_amount(self.need(c))}" for _, number, c in bill)
             count, texts = (
                 sum(len(nodes) for nodes, *_ in short),
                 {"has": self.format_amount(has), "need": self.format_amount(need), "words": words},
             )
             message = self.message.format(node=ranks.start, **texts) + (f" (so do {count} nodes)" if count > 1 else "")
-            yield self.fault(blamed, message, self.place, self.advice.format(**texts), (ranks.start,), need - has)
+            yield self.fault(culprit, message, self.place, self.advice.format(**texts), (ranks.start,), need - has)
 
     def build_clause(self, problem: Problem, text: str) -> ConflictClause:
         """Return the clause of all components with a reservation."""
@@ -125,10 +125,10 @@ class FitsHostMemory(PerNode):
         return write_memory(amount)
 
     def explain(self, problem: Problem, subject: str) -> ConflictClause:
-        known = [node.memory for node in problem.cluster.nodes if node.memory is not None]
+        memories = [node.memory for node in problem.cluster.nodes if node.memory is not None]
         needs = [(component.name, write_memory(component.host_memory)) for component in problem.components if component.host_memory]
         text = join_names([f"a process of {name} needs {need} of its node" for name, need in needs])
-        return self.build_clause(problem, f"{text} (the node with the least has {write_memory(min(known, default=0))})")
+        return self.build_clause(problem, f"{text} (the node with the least has {write_memory(min(memories, default=0))})")
 
 
 def _processes_in(component: Component, cell: Cell, variables: Variables) -> Amount:

@@ -39,13 +39,13 @@ class ProcessOnOneNode(ComponentRule):
         variables.require_multiples(component, component.per_process)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
-        crossing, mixed = dict[int, tuple[int, int]](), False
+        crossing, mixes_kinds = dict[int, tuple[int, int]](), False
         last_rank, last_node, last_kind = -1, -1, ""
         for repeat in assignment.repeats(component.name):
             for run in repeat.runs:
                 if run.ranks.start == last_rank and (run.node, run.kind) != (last_node, last_kind):
                     crossing.setdefault(last_rank, (last_node, run.node))
-                    mixed |= run.kind != last_kind
+                    mixes_kinds |= run.kind != last_kind
                 last_rank, last_node, last_kind = run.ranks.stop - 1, run.node, run.kind
             last_rank, last_node = repeat.ranks.stop - 1, repeat.node_ranks.stop - 1
         if crossing:
@@ -53,7 +53,7 @@ class ProcessOnOneNode(ComponentRule):
             more = f" ({len(crossing)} processes do)" if len(crossing) > 1 else ""
             # Searched processes never cross nodes, even if the framework allows given ranks to do
             # so.
-            may = problem.job.capabilities.processes_may_cross and component.runs is not None and not mixed
+            may = problem.job.capabilities.processes_may_cross and component.runs is not None and not mixes_kinds
             stages, visits = component.parallel.pp, visits_of(problem, NODE_LEVEL, assignment, component.name)
             if may and stages > 1 and not torn(visits, component.parallel.tp):
                 return  # each stage is on one node
@@ -104,8 +104,8 @@ class ReplicaOnWholeNodes(ComponentRule):
         number, nodes, counts = cut[0]
         group_name, unit = ("server", f"{size} of {replica} accelerators") if size < replica else ("replica", f"{size} accelerators")
         more = f" ({len(cut)} {group_name}s do)" if len(cut) > 1 else ""
-        where = " and ".join(f"{count} on node {node}" for node, count in zip(nodes, counts))
-        message = f"{group_name} {number} of {component.name} ({component.parallel}: {unit}) has {where}{more}"
+        places = " and ".join(f"{count} on node {node}" for node, count in zip(nodes, counts))
+        message = f"{group_name} {number} of {component.name} ({component.parallel}: {unit}) has {places}{more}"
         limits = f"a {group_name} must be inside one node{' or on whole nodes' if whole else ''}"
         advice = f"give {component.name} a number of accelerators on each node that {size} divides, or that divides {size}"
         edit, label = component.fix(self.code, "").edit, f"{group_name}s of {size} cross nodes"
@@ -117,19 +117,19 @@ class ReplicaOnWholeNodes(ComponentRule):
         totals = Counter[int]()
         for _, node, amount in visits:
             totals[node] += amount
-        number, begun = 0, list[tuple[int, int]]()
+        number, pieces = 0, list[tuple[int, int]]()
         for node, same in groupby(visits, key=lambda visit: visit[1]):
             amount = sum(amount for _, _, amount in same)
-            if begun:
-                part = min(amount, size - sum(count for _, count in begun))
-                begun.append((node, part))
-                amount -= part
-                if sum(count for _, count in begun) < size:
+            if pieces:
+                share = min(amount, size - sum(count for _, count in pieces))
+                pieces.append((node, share))
+                amount -= share
+                if sum(count for _, count in pieces) < size:
                     continue
-                if not may_be_whole or any(count != totals[visited] for visited, count in begun):
-                    yield number, tuple(visited for visited, _ in begun), tuple(count for _, count in begun)
+                if not may_be_whole or any(count != totals[host] for host, count in pieces):
+                    yield number, tuple(host for host, _ in pieces), tuple(count for _, count in pieces)
                 number += 1
-            number, begun = number + amount // size, [(node, amount % size)] if amount % size else []
+            number, pieces = number + amount // size, [(node, amount % size)] if amount % size else []
 
     def explain(self, problem: Problem, component: Component) -> ConflictClause:
         size = component.parallel.replica
@@ -180,8 +180,8 @@ class GroupInNode(ComponentRule):
         message = f"tp group {group} of {component.name} ({tp} accelerators) spans nodes {nodes[0]} and {nodes[1]}{more}"
         message += ": slow, but not refused" if may else ""
         most = max(node.count(problem.kind(component)) for node in problem.cluster.nodes)
-        inside = "start each group of ranks at a multiple of tp inside a node"
-        advice, label = inside if tp <= most else f"a tp of at most {most} would stay on a node", f"tp {tp} crosses nodes"
+        alignment = "start each group of ranks at a multiple of tp inside a node"
+        advice, label = alignment if tp <= most else f"a tp of at most {most} would stay on a node", f"tp {tp} crosses nodes"
         place = "parallel" if self.code in component.fixes else "placement"
         yield self.fault(component, message, place, advice, (group, *nodes), len(cut), label, is_error=not may)
 

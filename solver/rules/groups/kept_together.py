@@ -27,12 +27,12 @@ Visit = tuple[str, int, int]
 def torn(visits: Iterable[Visit], size: int) -> dict[int, tuple[tuple[str, int], tuple[str, int]]]:
     """Return group -> first two (domain, node), for groups in several domains."""
     crossing: dict[int, tuple[tuple[str, int], tuple[str, int]]] = {}
-    position, begun = 0, ("", -1)
+    position, origin = 0, ("", -1)
     for name, node, amount in visits:
-        if position % size and name != begun[0]:
-            crossing.setdefault(position // size, (begun, (name, node)))
+        if position % size and name != origin[0]:
+            crossing.setdefault(position // size, (origin, (name, node)))
         if position % size + amount >= size or not position % size:
-            begun = (name, node)
+            origin = (name, node)
         position += amount
     return crossing
 
@@ -51,14 +51,14 @@ def visits_of(problem: Problem, level: str, assignment: Assignment, component: s
     name, node, amount = "", -1, 0  # of ranks in a row on one node
     for repeat in sorted(assignment.repeats(component), key=lambda repeat: (repeat.ranks.start, repeat.ranks.stop)):
         per_node = sum(run.amount or len(run.ranks) for run in repeat.runs)
-        for visited in repeat.node_ranks:
-            if visited == node:
+        for node_rank in repeat.node_ranks:
+            if node_rank == node:
                 amount += per_node
                 continue
             if amount:
                 yield name, node, amount
-            name = problem.cluster.name(visited) if level == NODE_LEVEL else domain(nodes[visited], level)
-            node, amount = visited, per_node
+            name = problem.cluster.name(node_rank) if level == NODE_LEVEL else domain(nodes[node_rank], level)
+            node, amount = node_rank, per_node
     if amount:
         yield name, node, amount
 
@@ -68,7 +68,7 @@ def _numa_domain(cluster: Cluster, node: int, index: int, kind: str) -> str:
     return f"{next((number for number, mask in enumerate(masks) if mask >> index & 1), 0)} of {cluster.name(node)}"
 
 
-Kept = tuple[Component, Keep]
+KeepSubject = tuple[Component, Keep]
 """Component, and a demand to keep it or its groups together."""
 
 NAMES = {TP: "tp group", EP: "ep group", REPLICA: "replica"}
@@ -86,58 +86,58 @@ class GroupsWhole(ComponentRule):
 
     code: ClassVar[str] = "PW218"
 
-    def subjects(self, problem: Problem) -> Iterable[Kept]:
+    def subjects(self, problem: Problem) -> Iterable[KeepSubject]:
         return [(component, keep) for component in problem.components for keep in component.keep if keep.required]
 
-    def encode(self, problem: Problem, kept: Kept, variables: Variables) -> None:
+    def encode(self, problem: Problem, subject: KeepSubject, variables: Variables) -> None:
         """Require multiples of the group size in domains, or starts that keep groups whole.
 
         Ranks go domain by domain, so groups are whole if every domain has a multiple of their size.
         Groups inside a node or a NUMA domain are units or pieces of the bundle, counted by PW201.
         """
-        component, keep = kept
+        component, keep = subject
         bundle = variables.bundle(component)
         runs = component.runs if component.runs is not None else variables.layout.on_nodes.get(component.name)
         if runs is not None:
-            variables.require(_are_whole(problem, kept, [seat for _, process_seats in seats(runs) for seat, _, _ in process_seats]))
+            variables.require(_are_whole(problem, subject, [seat for _, process_seats in seats(runs) for seat, _, _ in process_seats]))
         elif bundle and bundle.contiguous and not bundle.fixed:
-            self._starts(problem, kept, bundle, variables)
+            self._starts(problem, subject, bundle, variables)
         elif bundle and bundle.fixed:
             from ...layout.ranks import of_given  # a slow import that no check needs
 
-            variables.require(_are_whole(problem, kept, (of_given(variables.layout, bundle) or {}).get(component.name, [])))
+            variables.require(_are_whole(problem, subject, (of_given(variables.layout, bundle) or {}).get(component.name, [])))
         elif keep.unit == WHOLE:
-            if bundle is None or keep.level in LEVELS or not _is_one_group(kept):
+            if bundle is None or keep.level in LEVELS or not _is_one_group(subject):
                 names = variables.domains(keep.level)
-                touched = variables.total(variables.present(component, keep.level, name) for name in names)
-                variables.at_most(touched, keep.domains)
+                domain_count = variables.total(variables.present(component, keep.level, name) for name in names)
+                variables.at_most(domain_count, keep.domains)
         elif bundle is None:  # processes that form no groups
             return
         elif keep.level in LEVELS:
             for name in domains(problem.cluster, keep.level):
                 variables.wholes(bundle, keep.level, name)
 
-    def _starts(self, problem: Problem, subject: Kept, bundle: Bundle, variables: Variables) -> None:
+    def _starts(self, problem: Problem, subject: KeepSubject, bundle: Bundle, variables: Variables) -> None:
         """Restrict a range to starts without a domain border inside a group."""
         from ...layout.ranks import GroupsCut, order_in_blocks  # slow imports that no check needs
 
         component, keep = subject
         numbering, size = variables.layout.numbering(bundle), _size(component, keep)
         resources = [(stretch.node_rank, index) for stretch in numbering.stretches for index in range(stretch.count)]
-        where = [_label(problem, component, keep.level, seat) for seat in resources]
-        groups = GroupsCut(where, size, order_in_blocks(variables.layout, bundle, component))
+        labels = [_label(problem, component, keep.level, seat) for seat in resources]
+        groups = GroupsCut(labels, size, order_in_blocks(variables.layout, bundle, component))
         fit = []
         for start, units in variables.range_of(bundle).starts:
             stop = start + units * bundle.unit
             if keep.unit == WHOLE:
-                if len(set(where[start:stop])) <= keep.domains:
+                if len(set(labels[start:stop])) <= keep.domains:
                     fit.append((start, units))
             elif not (stop - start) % size and not groups.count_cut(start, stop):
                 fit.append((start, units))
         variables.range_of(bundle).only(fit)
 
-    def check(self, problem: Problem, kept: Kept, assignment: Assignment) -> Iterator[Finding]:
-        component, keep = kept
+    def check(self, problem: Problem, subject: KeepSubject, assignment: Assignment) -> Iterator[Finding]:
+        component, keep = subject
         span, level = keep.span or component.span("keep"), level_name(keep.level)
         visits = list(visits_of(problem, keep.level, assignment, component.name))
         if keep.unit == WHOLE:
@@ -162,8 +162,8 @@ class GroupsWhole(ComponentRule):
             advice = f"give it {total - total % size or size} accelerators"
             yield self.fault(component, message, span, advice, (total, size), total % size)
 
-    def explain(self, problem: Problem, kept: Kept) -> ConflictClause:
-        component, keep = kept
+    def explain(self, problem: Problem, subject: KeepSubject) -> ConflictClause:
+        component, keep = subject
         level, name = level_name(keep.level), component.name
         if keep.unit == WHOLE:
             limit = f"one {level}" if keep.domains == 1 else f"at most {keep.domains} {plural(level, 2)}"
@@ -181,20 +181,20 @@ def _size(component: Component, keep: Keep) -> int:
     return {TP: parallel.tp, EP: parallel.tp * parallel.ep, REPLICA: parallel.replica}.get(keep.unit, 1)
 
 
-def _is_one_group(subject: Kept) -> bool:
+def _is_one_group(subject: KeepSubject) -> bool:
     """Return True if the whole component is one piece for a single domain."""
     component, keep = subject
     return component.least == component.most and keep.domains == 1
 
 
-def _are_whole(problem: Problem, subject: Kept, ranks: Iterable[Seat]) -> bool:
+def _are_whole(problem: Problem, subject: KeepSubject, ranks: Iterable[Seat]) -> bool:
     """Return True if the resources, in rank order, satisfy the demand."""
     component, keep = subject
-    where = [_label(problem, component, keep.level, seat) for seat in ranks]
+    labels = [_label(problem, component, keep.level, seat) for seat in ranks]
     if keep.unit == WHOLE:
-        return len(set(where)) <= keep.domains
+        return len(set(labels)) <= keep.domains
     size = _size(component, keep)
-    return not len(where) % size and all(len(set(where[start : start + size])) == 1 for start in range(0, len(where), size))
+    return not len(labels) % size and all(len(set(labels[start : start + size])) == 1 for start in range(0, len(labels), size))
 
 
 def _label(problem: Problem, component: Component, level: str, seat: Seat) -> object:

@@ -26,15 +26,15 @@ class NodeGroupRule(ComponentRule):
         return [c for c in problem.components if not problem.cluster.has_all(c.node_groups)]
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
-        inside = problem.cluster.members(component.node_groups)
-        variables.exclude(component, lambda node: node.rank not in inside)
+        members = problem.cluster.members(component.node_groups)
+        variables.exclude(component, lambda node: node.rank not in members)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
-        inside = problem.cluster.members(component.node_groups)
-        astray = [repeat for repeat in assignment.repeats(component.name) if not inside.issuperset(repeat.node_ranks)]
-        outside = [run for repeat in astray for run in repeat if run.node not in inside]
-        if outside:
-            run, count = outside[0], sum(len(run.ranks) for run in outside)
+        members = problem.cluster.members(component.node_groups)
+        astray = [repeat for repeat in assignment.repeats(component.name) if not members.issuperset(repeat.node_ranks)]
+        strays = [run for repeat in astray for run in repeat if run.node not in members]
+        if strays:
+            run, count = strays[0], sum(len(run.ranks) for run in strays)
             label = ", ".join(component.node_groups)
             message = f"rank {run.ranks.start} of {component.name} is on node {run.node}, outside node group `{label}` ({with_noun(count, 'rank')} {are(count)})"
             advice = "place it on nodes of that group, or name another group"
@@ -74,13 +74,13 @@ class HardwareKind(ComponentRule):
                 advice = "name the node group of that hardware"
                 yield self.fault(component, message, "placement", advice, (run.ranks.start, run.kind), len(run.ranks))
                 return
-        wanted = component.accelerator_model
-        if not wanted or kind != ACCELERATOR:
+        target = component.accelerator_model
+        if not target or kind != ACCELERATOR:
             return
         for run, node, _ in runs_by_node_sort(problem.cluster, assignment.repeats(component.name)):
             model = node.accelerator_model
-            if model != wanted:
-                message = f"rank {run.ranks.start} of {component.name} is on {model or 'a node without accelerators'}, not on {wanted}"
+            if model != target:
+                message = f"rank {run.ranks.start} of {component.name} is on {model or 'a node without accelerators'}, not on {target}"
                 advice, witnesses = "place it on nodes of that model", (run.ranks.start, run.node)
                 yield self.fault(component, message, "accelerator_model", advice, witnesses, run.amount)
                 return
@@ -90,8 +90,8 @@ class HardwareKind(ComponentRule):
         if not model:
             return ConflictClause(f"the cluster has {problem.cluster.total(kind)} resources of kind {kind}")
         have = sum(len(node.accelerators) for node in problem.cluster.nodes if node.accelerator_model == model)
-        written = component.is_written("accelerator_model")
-        prefix = f"{component.name} may use only {model}" if written else f"the plan that was tried has {component.name} on {model}"
+        is_written = component.is_written("accelerator_model")
+        prefix = f"{component.name} may use only {model}" if is_written else f"the plan that was tried has {component.name} on {model}"
         return self.clause(component, f"{prefix} (the cluster has {have})", "accelerator_model")
 
 
@@ -111,13 +111,13 @@ class Excluded(ComponentRule):
         variables.exclude(component, lambda node: node.rank in component.excluded)
 
     def check(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
-        excluded = set(component.excluded)
+        exclusions = set(component.excluded)
         for repeat in assignment.repeats(component.name):
-            astray = sorted(excluded.intersection(repeat.node_ranks))
+            astray = sorted(exclusions.intersection(repeat.node_ranks))
             if not astray:
                 continue
             rank = repeat.on(astray[0] - repeat.node_ranks.start)[0].ranks.start
-            used_nodes = [node for ranges in assignment.node_ranges(component.name) for node in sorted(excluded.intersection(ranges))]
+            used_nodes = [node for ranges in assignment.node_ranges(component.name) for node in sorted(exclusions.intersection(ranges))]
             more = f" ({len(used_nodes)} such nodes are used)" if len(used_nodes) > 1 else ""
             message = f"rank {rank} of {component.name} is on node {astray[0]}, which is excluded{more}"
             place, label = ("excluded", "excluded") if component.runs is None else ("placement", "on an excluded node")
@@ -127,10 +127,10 @@ class Excluded(ComponentRule):
 
     def explain(self, problem: Problem, component: Component) -> ConflictClause:
         usable = problem.cluster.members(component.node_groups)
-        left = len(usable.difference(component.excluded))
+        remaining = len(usable.difference(component.excluded))
         nodes = nodes_called(problem.cluster, component.excluded)
         prefix = (
             f"{component.name} must not use" if component.is_written("excluded") else f"the plan that was tried has {component.name} off"
         )
-        text = f"{prefix} {nodes} ({left} of {len(usable)} {'is' if left == 1 else 'are'} left)"
+        text = f"{prefix} {nodes} ({remaining} of {len(usable)} {'is' if remaining == 1 else 'are'} left)"
         return self.clause(component, text, "excluded")

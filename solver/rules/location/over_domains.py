@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ...model.amount import Amount
     from ...model.variables import Variables
 
-Asked = tuple[Component, Spread]
+SpreadSubject = tuple[Component, Spread]
 """Component, and a demand to spread it."""
 
 
@@ -33,15 +33,15 @@ class SpreadOver(ComponentRule):
 
     code: ClassVar[str] = "PW305"
 
-    def subjects(self, problem: Problem) -> Iterable[Asked]:
+    def subjects(self, problem: Problem) -> Iterable[SpreadSubject]:
         return [(component, spread) for component in problem.components for spread in component.spread]
 
-    def encode(self, problem: Problem, asked: Asked, variables: Variables) -> None:
-        component, spread = asked
+    def encode(self, problem: Problem, subject: SpreadSubject, variables: Variables) -> None:
+        component, spread = subject
         names = variables.domains(spread.level)
         if spread.domains > 1:
-            seen = variables.total(variables.present(component, spread.level, name) for name in names)
-            variables.require(seen >= spread.domains)
+            domain_count = variables.total(variables.present(component, spread.level, name) for name in names)
+            variables.require(domain_count >= spread.domains)
         if spread.percent < 100:
             size = _group(problem, component)
             amounts = [variables.count_held(component, spread.level, name) for name in names]
@@ -55,30 +55,30 @@ class SpreadOver(ComponentRule):
             for amount in amounts:
                 variables.require(amount <= size * share)
 
-    def check(self, problem: Problem, asked: Asked, assignment: Assignment) -> Iterator[Finding]:
-        component, spread = asked
+    def check(self, problem: Problem, subject: SpreadSubject, assignment: Assignment) -> Iterator[Finding]:
+        component, spread = subject
         span = spread.span or component.span("spread")
         amounts = list(amounts_in(problem.cluster, spread.level, assignment, component.name))
-        count, size, level = sum(alike for _, _, alike in amounts), _group(problem, component), level_name(spread.level)
+        count, size, level = sum(repeats for _, _, repeats in amounts), _group(problem, component), level_name(spread.level)
         if count < spread.domains > 1:
             message = f"{component.name} is in {count} {plural(level, count)}, fewer than the {spread.domains} demanded"
             advice = f"place it in more {plural(level, 2)}, or ask for {count}"
             yield self.fault(component, message, span, advice, (count,), spread.domains - count)
-        share = size * _share(sum(amount * alike for _, amount, alike in amounts), spread.percent, size)
+        share = size * _share(sum(amount * repeats for _, amount, repeats in amounts), spread.percent, size)
         name, largest = max(((name, amount) for name, amount, _ in amounts), key=lambda entry: entry[1], default=("", 0))
         if largest > share:
-            of_all = sum(amount * alike for _, amount, alike in amounts)
+            of_all = sum(amount * repeats for _, amount, repeats in amounts)
             message = f"{domain_name(spread.level, name)} holds {largest} of {of_all} {_unit(problem, component)} of {component.name},"
             message += f" more than {spread.percent} % in whole groups ({share})"
             advice = f"place at least {largest - share} of them in other {plural(level, 2)}"
             yield self.fault(component, message, span, advice, (name, largest), largest - share)
 
-    def explain(self, problem: Problem, asked: Asked) -> ConflictClause:
-        component, spread = asked
+    def explain(self, problem: Problem, subject: SpreadSubject) -> ConflictClause:
+        component, spread = subject
         count, level = len(domains(problem.cluster, spread.level)), level_name(spread.level)
-        parts = [f"is in at least {spread.domains} {plural(level, spread.domains)}"] if spread.domains > 1 else []
-        parts += [f"has at most {spread.percent} % of its groups in one {level}"] if spread.percent < 100 else []
-        text = f"{component.name} {' and '.join(parts)} (there {'is' if count == 1 else 'are'} {count})"
+        clauses = [f"is in at least {spread.domains} {plural(level, spread.domains)}"] if spread.domains > 1 else []
+        clauses += [f"has at most {spread.percent} % of its groups in one {level}"] if spread.percent < 100 else []
+        text = f"{component.name} {' and '.join(clauses)} (there {'is' if count == 1 else 'are'} {count})"
         return ConflictClause(text, (Demand(component.name, f"spread over {spread.level}", spread.span or component.span("spread")),))
 
 
@@ -110,9 +110,9 @@ class Apart(RelationRule):
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         first_name, second_name = relation.components
-        shared = domains_of_first(problem.cluster, relation.level, assignment, (first_name, second_name), met=True)
-        if shared:
-            name, node, count = shared
+        overlap = domains_of_first(problem.cluster, relation.level, assignment, (first_name, second_name), met=True)
+        if overlap:
+            name, node, count = overlap
             level = level_name(relation.level)
             more = f" ({count} {plural(level, count)} do)" if count > 1 else ""
             message = f"{first_name} and {second_name} must be apart, but {domain_name(relation.level, name)} holds some of both{more}"
@@ -141,9 +141,9 @@ class Near(RelationRule):
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         first_name, second_name = relation.components
-        uncovered = domains_of_first(problem.cluster, relation.level, assignment, (first_name, second_name), met=False)
-        if uncovered:
-            name, node, count = uncovered
+        strays = domains_of_first(problem.cluster, relation.level, assignment, (first_name, second_name), met=False)
+        if strays:
+            name, node, count = strays
             level = level_name(relation.level)
             more = f" (so do {count} {plural(level, count)})" if count > 1 else ""
             message = f"{first_name} must be near {second_name}, but {domain_name(relation.level, name)} holds {first_name} alone{more}"

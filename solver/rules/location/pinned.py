@@ -73,15 +73,15 @@ class Pinned(ComponentRule):
         the gap is empty.
         """
         total = len(variables.problem.cluster.nodes)
-        room = max(variables.problem.room_for(component), component.most)
+        limit = max(variables.problem.room_for(component), component.most)
         for numbers, nodes in groups:
             for gap in gaps(nodes, total):
-                before, behind = (self._below(component, node, variables) for node in (gap.start, gap.stop))
+                count_to_start, count_to_stop = (self._below(component, node, variables) for node in (gap.start, gap.stop))
                 either = [variables.boolean(f"{component.name} around nodes {write_range(gap)}") for _ in range(3)]
                 variables.require(variables.total(either) >= 1)
-                variables.require(behind <= numbers.start * size + room * (1 - either[0]))
-                variables.require(before >= numbers.stop * size * either[1])
-                variables.require(behind - before <= room * (1 - either[2]))
+                variables.require(count_to_stop <= numbers.start * size + limit * (1 - either[0]))
+                variables.require(count_to_start >= numbers.stop * size * either[1])
+                variables.require(count_to_stop - count_to_start <= limit * (1 - either[2]))
 
     def _below(self, component: Component, node: int, variables: Variables) -> Amount:
         """Return the component's resources on lower nodes."""
@@ -91,10 +91,10 @@ class Pinned(ComponentRule):
         size = assignment.world_size(component.name)
         for pin in component.pins:
             span = pin.span or component.span("pins")
-            where = f"{plural('node', len(pin.nodes))} {list_ranks(pin.nodes)}"
+            targets = f"{plural('node', len(pin.nodes))} {list_ranks(pin.nodes)}"
             if pin.ranks.stop > size:
                 message = (
-                    f"rank {max(size, pin.ranks.start)} of {component.name} is pinned to {where}, but it has {with_noun(size, 'process')}"
+                    f"rank {max(size, pin.ranks.start)} of {component.name} is pinned to {targets}, but it has {with_noun(size, 'process')}"
                 )
                 yield self.fault(component, message, span, "pin only ranks that exist", (size,), 1)
                 continue
@@ -103,20 +103,20 @@ class Pinned(ComponentRule):
                 rank, node = astray[0][0].start, astray[0][1]
                 count = sum(len(ranks) for ranks, _ in astray)
                 more = f" ({count} of these ranks are elsewhere)" if count > 1 else ""
-                message = f"rank {rank} of {component.name} is on node {node}, it is pinned to {where}{more}"
-                advice = f"place {plural('rank', len(pin.ranks))} {write_range(pin.ranks)} on {where}, or pin others"
+                message = f"rank {rank} of {component.name} is on node {node}, it is pinned to {targets}{more}"
+                advice = f"place {plural('rank', len(pin.ranks))} {write_range(pin.ranks)} on {targets}, or pin others"
                 yield self.fault(component, message, span, advice, (rank, node), count)
 
     def explain(self, problem: Problem, component: Component) -> ConflictClause:
-        kind, parts, demands = problem.kind(component), [], []
+        kind, clauses, demands = problem.kind(component), [], []
         for pin in component.pins:
             nodes = [node for node in sorted(set(pin.nodes)) if node < len(problem.cluster.nodes)]
             have = sum(problem.cluster.nodes[node].free(kind).bit_count() for node in nodes)
-            own = "" if kind == NODE else f" ({'it has' if len(nodes) == 1 else 'they have'} {have} free)"
-            parts.append(f"{plural('rank', len(pin.ranks))} {write_range(pin.ranks)} on {nodes_called(problem.cluster, pin.nodes)}{own}")
+            free = "" if kind == NODE else f" ({'it has' if len(nodes) == 1 else 'they have'} {have} free)"
+            clauses.append(f"{plural('rank', len(pin.ranks))} {write_range(pin.ranks)} on {nodes_called(problem.cluster, pin.nodes)}{free}")
             demands.append(Demand(component.name, f"pins {write_range(pin.ranks)}", pin.span or component.span("pins")))
         ascending = "; its ranks ascend with those of the nodes" if problem.job.capabilities.nodes_in_order else ""
-        return ConflictClause(f"{component.name} has {', '.join(parts)}{ascending}", tuple(demands))
+        return ConflictClause(f"{component.name} has {', '.join(clauses)}{ascending}", tuple(demands))
 
 
 def _count_held(component: Component, cell: Cell, variables: Variables) -> Amount:
@@ -144,8 +144,8 @@ def _is_kept(nodes: Sequence[int], groups: Groups, size: int) -> bool:
 
     `nodes`: node of every resource in rank order.
     """
-    every = ((number * size, allowed) for numbers, allowed in groups for number in numbers)
-    return all(first < len(nodes) and nodes[first] in allowed for first, allowed in every)
+    every = ((number * size, node_set) for numbers, node_set in groups for number in numbers)
+    return all(first < len(nodes) and nodes[first] in node_set for first, node_set in every)
 
 
 def _find_misplaced(repeats: Sequence[Repeat], ranks: range, nodes: frozenset[int]) -> Iterator[tuple[range, int]]:

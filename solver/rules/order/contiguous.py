@@ -45,20 +45,20 @@ class Contiguous(ComponentRule):
         first = problem.cluster.numbering(problem.range_in(component)).first
         masks = {node: mask for (node, _), mask in assignment.masks(component.name).items() if mask}
         span = component.span("placement")
-        outside = [node for node in masks if node not in first]
-        if outside:
-            message = f"{component.name} is on node {outside[0]}, which its node groups do not number"
+        strays = [node for node in masks if node not in first]
+        if strays:
+            message = f"{component.name} is on node {strays[0]}, which its node groups do not number"
             advice = "name the node groups that it may use"
-            yield error(self.code, component.name, message, span, help=advice, witnesses=(outside[0],), amount=len(outside))
-        if outside or not masks:
+            yield error(self.code, component.name, message, span, help=advice, witnesses=(strays[0],), amount=len(strays))
+        if strays or not masks:
             return
         low, high = extent(first, masks)
-        used = sum(mask.bit_count() for mask in masks.values())
-        if used != high - low:
-            message = f"{component.name} uses {used} of the ranks {low}-{high - 1}, not one solid range"
-            advice = f"write one range such as `{low}-{low + used - 1}`"
+        count = sum(mask.bit_count() for mask in masks.values())
+        if count != high - low:
+            message = f"{component.name} uses {count} of the ranks {low}-{high - 1}, not one solid range"
+            advice = f"write one range such as `{low}-{low + count - 1}`"
             advice += ", or drop `contiguous`" if "contiguous" in component.spans else ""
-            yield self.fault(component, message, "placement", advice, (low, high - 1), high - low - used)
+            yield self.fault(component, message, "placement", advice, (low, high - 1), high - low - count)
         if component.any_order:
             return
         rank = _goes_back(assignment.of(component.name), first, low, component.unit)
@@ -95,11 +95,11 @@ def _longest_free(problem: Problem, component: Component) -> int:
     Resources of other jobs, and of given components without a relation to this one, are not free.
     """
     akin = {name for relation in problem.job.relations if component.name in relation.components for name in relation.components}
-    kind, taken = problem.kind(component), dict[int, int]()
+    kind, masks = problem.kind(component), dict[int, int]()
     for run in (run for peer in given_part(problem).components if peer.name not in akin for run in peer.runs or () if run.kind == kind):
-        taken[run.node] = taken.get(run.node, 0) | run.mask
+        masks[run.node] = masks.get(run.node, 0) | run.mask
     free: list[bool] = []
     for stretch in problem.cluster.numbering(problem.range_in(component)).stretches:
-        mask = problem.cluster.nodes[stretch.node_rank].free(kind) & ~taken.get(stretch.node_rank, 0)
+        mask = problem.cluster.nodes[stretch.node_rank].free(kind) & ~masks.get(stretch.node_rank, 0)
         free += [bool(mask >> index & 1) for index in range(stretch.count)]
     return max((len(list(same)) for is_free, same in groupby(free) if is_free), default=0)

@@ -65,35 +65,35 @@ class InOrder(RelationRule):
 
     def _places(self, bundle: Bundle, numbering: Numbering, variables: Variables) -> dict[tuple[int, int], tuple[int, int]]:
         """Return place -> (start, stop) in the cluster, for places solid there too."""
-        own, places = variables.layout.numbering(bundle), {}
+        bundle_numbering, places = variables.layout.numbering(bundle), {}
         for start, units in variables.range_of(bundle).starts:
             masks: dict[int, int] = {}
-            for stretch, first, count in own.pieces(start, start + units * bundle.unit):
+            for stretch, first, count in bundle_numbering.pieces(start, start + units * bundle.unit):
                 masks[stretch.node_rank] = ((1 << count) - 1) << first
             if ranks := solid(masks, numbering):
                 places[start, units] = (ranks.start, ranks.stop)
         return places
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
-        first, expected, before = problem.cluster.numbering((CLUSTER_LABEL,)).first, 0, ""
+        first, next_start, before = problem.cluster.numbering((CLUSTER_LABEL,)).first, 0, ""
         total = problem.cluster.total(ACCELERATOR)
         for name in relation.components:
             masks = {node: mask for (node, kind), mask in assignment.masks(name).items() if kind == ACCELERATOR and mask}
             if not masks:
-                yield self._fault(problem, relation, name, f"{name} has no accelerators", (expected,))
+                yield self._fault(problem, relation, name, f"{name} has no accelerators", (next_start,))
                 continue
             low, high = extent(first, masks)
-            used = sum(mask.bit_count() for mask in masks.values())
-            if used != high - low:
-                message = f"{name} uses {used} of the accelerators {low}-{high - 1}, not one solid range"
+            count = sum(mask.bit_count() for mask in masks.values())
+            if count != high - low:
+                message = f"{name} uses {count} of the accelerators {low}-{high - 1}, not one solid range"
                 yield self._fault(problem, relation, name, message, (low, high - 1))
-            if low != expected:
-                message = f"{name} begins at accelerator {low} instead of {expected}{f', after {before}' if before else ''}"
-                yield self._fault(problem, relation, name, message, (low, expected))
-            expected, before = high, name
-        if expected != total:
-            message = f"{before or join_names(relation.components)} ends at accelerator {expected - 1} instead of {total - 1}, the last of the cluster"
-            yield self._fault(problem, relation, relation.components[-1], message, (expected, total))
+            if low != next_start:
+                message = f"{name} begins at accelerator {low} instead of {next_start}{f', after {before}' if before else ''}"
+                yield self._fault(problem, relation, name, message, (low, next_start))
+            next_start, before = high, name
+        if next_start != total:
+            message = f"{before or join_names(relation.components)} ends at accelerator {next_start - 1} instead of {total - 1}, the last of the cluster"
+            yield self._fault(problem, relation, relation.components[-1], message, (next_start, total))
 
     def _fault(self, problem: Problem, relation: Relation, name: str, message: str, witnesses: tuple[int, ...]) -> Finding:
         order, size = join_names(relation.components), problem.cluster.total(ACCELERATOR)

@@ -71,11 +71,11 @@ class InStep(ComponentRule):
         if always:
             meet: Amount = 1
         elif first_bundle.fixed or second_bundle.fixed:
-            given_bundle, searched = (first_bundle, second_bundle) if first_bundle.fixed else (second_bundle, first_bundle)
+            given_bundle, open_bundle = (first_bundle, second_bundle) if first_bundle.fixed else (second_bundle, first_bundle)
             meet = variables.boolean(f"{first_bundle.name} and {second_bundle.name} meet")
             for node, mask in variables.layout.fixed[given_bundle].items():
                 for index in bits(mask):
-                    variables.at_most(variables.range_of(searched).covers(node, index), meet)
+                    variables.at_most(variables.range_of(open_bundle).covers(node, index), meet)
         else:
             return  # not nested, so they share nothing
         for first_part, second_part in zip(*edges):

@@ -48,10 +48,10 @@ class RankAligned(RelationRule):
         if orders[0] == orders[1]:
             return
         position = next((number for number, pair in enumerate(zip(*orders)) if pair[0] != pair[1]), min(map(len, orders)))
-        where = [f"{name} has {_place(order[position : position + 1])} there" for name, order in zip(relation.components, orders)]
+        texts = [f"{name} has {_place(order[position : position + 1])} there" for name, order in zip(relation.components, orders)]
         message = f"{first_name} and {second_name} must have the same rank order, but differ from accelerator number {position} on"
         label, advice = f"not in the order of {second_name}", "give both the same ranks in the same order"
-        yield self.fault(problem, relation, message, advice, (position,), 1, label, notes=(" and ".join(where),))
+        yield self.fault(problem, relation, message, advice, (position,), 1, label, notes=(" and ".join(texts),))
 
     def explain(self, problem: Problem, relation: Relation) -> ConflictClause:
         first_name, second_name = relation.components
@@ -92,7 +92,7 @@ class ZeroCopy(RelationRule):
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         first_name, second_name = relation.components
         source, target = (problem[name].parallel.tp for name in relation.components)
-        parts = min(source, target)
+        count = min(source, target)
         span = relation.span or problem[second_name].span("placement")
         masks = [{place: mask for place, mask in assignment.masks(name).items() if mask} for name in relation.components]
         if masks[0] != masks[1]:
@@ -107,7 +107,7 @@ class ZeroCopy(RelationRule):
             for seat, first_ranks in sorted(ranks[0].items(), key=lambda entry: entry[0][0])
             for rank in first_ranks
             for second_rank in ranks[1].get(seat, ())
-            if rank * parts // source != second_rank * parts // target
+            if rank * count // source != second_rank * count // target
         ]
         if wrong:
             node, index, rank, second_rank = wrong[0]
@@ -130,8 +130,8 @@ class ZeroCopy(RelationRule):
 
 def _fitting(rank: int, source: int, target: int) -> str:
     """Return the ranks of the second that match a rank of the first, as text."""
-    parts = min(source, target)
-    fit = [candidate for candidate in range(target) if candidate * parts // target == rank * parts // source]
+    count = min(source, target)
+    fit = [candidate for candidate in range(target) if candidate * count // target == rank * count // source]
     return f"{fit[0]}" if len(fit) == 1 else f"{fit[0]} to {fit[-1]}"
 
 

@@ -43,11 +43,11 @@ class Strided(ComponentRule):
         size, stride = component.group_size, component.stride
         start = min(ranks, default=0)
         for position, rank in enumerate(ranks):
-            block, inside = divmod(position, size * stride)
-            expected = start + block * size * stride + inside // size + inside % size * stride
-            if rank != expected:
+            block, offset = divmod(position, size * stride)
+            target = start + block * size * stride + offset // size + offset % size * stride
+            if rank != target:
                 message = f"accelerator {position % size} of group {position // size} of {component.name} is rank {rank}"
-                message += f", with stride {stride} it must be {expected}"
+                message += f", with stride {stride} it must be {target}"
                 advice = f"use whole blocks of {size * stride} ranks, or drop `stride`"
                 yield self.fault(component, message, "stride", advice, (position, rank), 1)
                 return
@@ -89,13 +89,13 @@ class NodeOrder(ComponentRule):
         block = component.block if component.stride > 1 and component.group_size > 1 and bundle.unit % component.block else 1
         if ranks == sorted(ranks) and block == 1:
             return
-        where = [stretch.node_rank for stretch in numbering.stretches for _ in range(stretch.count)]
+        node_at = [stretch.node_rank for stretch in numbering.stretches for _ in range(stretch.count)]
         order = [first + position for first in range(component.stride) for position in range(0, block, component.stride)]
         for start, units in variables.range_of(bundle).starts:
             stop = start + units * bundle.unit
             nodes = [stretch.node_rank for stretch, _, _ in numbering.pieces(start, stop)]
             if block > 1 and not (stop - start) % block:
-                nodes = [where[at + position] for at in range(start, stop, block) for position in order]
+                nodes = [node_at[at + position] for at in range(start, stop, block) for position in order]
             if nodes == sorted(nodes):
                 ascending.append((start, units))
         variables.range_of(bundle).only(ascending)

@@ -80,17 +80,17 @@ class NoOverlap(ComponentRule):
             load = variables.total(variables.beside_enclosed(bundle, cell) for bundle in inner)
             variables.require(load <= variables.beside_enclosed(pool.host, cell))
             return
-        counted = [bundle for bundle in pool.counted if variables.may_hold(bundle, cell)]
+        bundles = [bundle for bundle in pool.counted if variables.may_hold(bundle, cell)]
         # A plain sum is exact on a single node, whatever the sizes; several nodes need a row per
         # size.
-        taken = {bundle: variables.layout.count_taken(bundle, cell) for bundle in counted}
-        for size in [1] if len(cell.nodes) == 1 else sorted(set(taken.values())):
+        unit_sizes = {bundle: variables.layout.count_taken(bundle, cell) for bundle in bundles}
+        for size in [1] if len(cell.nodes) == 1 else sorted(set(unit_sizes.values())):
             load = variables.total(
-                unit_size // size * variables.units(bundle, cell) for bundle, unit_size in taken.items() if unit_size >= size
+                unit_size // size * variables.units(bundle, cell) for bundle, unit_size in unit_sizes.items() if unit_size >= size
             )
-            enclosed = sum(variables.layout.count_enclosed(bundle, cell) for bundle in counted)
-            variables.require(load - enclosed <= variables.slots(cell, pool, size))
-        self._in_numa(pool, cell, [bundle for bundle in counted if bundle.piece > 1], variables)
+            inner_count = sum(variables.layout.count_enclosed(bundle, cell) for bundle in bundles)
+            variables.require(load - inner_count <= variables.slots(cell, pool, size))
+        self._in_numa(pool, cell, [bundle for bundle in bundles if bundle.piece > 1], variables)
 
     def _post_shared(self, cell: Cell, variables: Variables) -> None:
         """Post rows for partly shared resources, and for ranges in counted bundles.
@@ -102,8 +102,8 @@ class NoOverlap(ComponentRule):
             for mask, ring, inner, ranges in shared_resources([pool for pool in variables.layout.shared if pool.kind == kind], node):
                 amounts = [variables.beside_enclosed(bundle, cell) for bundle in inner]
                 amounts += [variables.range_of(bundle).covers(node, index) for bundle in ranges for index in bits(mask)]
-                room = variables.total(variables.range_of(ring).covers(node, index) for index in bits(mask)) if ring else mask.bit_count()
-                variables.require(variables.total(amounts) <= room)
+                limit = variables.total(variables.range_of(ring).covers(node, index) for index in bits(mask)) if ring else mask.bit_count()
+                variables.require(variables.total(amounts) <= limit)
 
     def _in_numa(self, pool: NodePool, cell: Cell, bound: list[Bundle], variables: Variables) -> None:
         """Post rows for pieces inside NUMA domains, a row per size.
@@ -117,10 +117,10 @@ class NoOverlap(ComponentRule):
             return
         in_domain = {bundle: variables.pieces_by_domain(bundle, cell) for bundle in bound}
         domains = numa_domains(cell.nodes[0], pool.kind)
-        for number, left in enumerate(variables.count_left_in_domains(cell, pool)):
-            enclosed = [variables.layout.enclosed.get(bundle, {}).get(cell.nodes[0].rank, 0) & domains[number] for bundle in bound]
+        for number, free_count in enumerate(variables.count_left_in_domains(cell, pool)):
+            inner_masks = [variables.layout.enclosed.get(bundle, {}).get(cell.nodes[0].rank, 0) & domains[number] for bundle in bound]
             load = variables.total(bundle.piece * domain_pieces[number] for bundle, domain_pieces in in_domain.items())
-            variables.require(load - sum(mask.bit_count() for mask in enclosed) <= left)
+            variables.require(load - sum(mask.bit_count() for mask in inner_masks) <= free_count)
 
     def check(self, problem: Problem, subject: str, assignment: Assignment) -> Iterator[Finding]:
         sets = sharing_sets(problem)
@@ -128,31 +128,31 @@ class NoOverlap(ComponentRule):
             yield from self._exists(problem, component, assignment)
             if component.runs is None:
                 yield from self._within(component, assignment)
-        taken = [alike for alike in problem.cluster.alike if alike.node.taken]
-        if len(sets) + bool(taken) < 2:
+        foreign = [stretch for stretch in problem.cluster.alike if stretch.node.taken]
+        if len(sets) + bool(foreign) < 2:
             return  # a single holder cannot overlap
         holders_at: dict[tuple[int, str], list[Holder]] = {}
-        for alike in taken:
-            for rank in range(alike.node.rank, alike.stop):
-                holders_at[rank, ACCELERATOR] = [("another job", "", alike.node.taken)]
+        for stretch in foreign:
+            for rank in range(stretch.node.rank, stretch.stop):
+                holders_at[rank, ACCELERATOR] = [("another job", "", stretch.node.taken)]
         masks = {component.name: assignment.masks(component.name) for members in sets for component in members}
         for members in sets:
-            together: dict[tuple[int, str], int] = {}
+            set_masks: dict[tuple[int, str], int] = {}
             for component in members:
                 for place, mask in masks[component.name].items():
-                    together[place] = together.get(place, 0) | mask
-            for place, mask in together.items():
+                    set_masks[place] = set_masks.get(place, 0) | mask
+            for place, mask in set_masks.items():
                 holders_at.setdefault(place, []).append(("+".join(component.name for component in members), members[0].name, mask))
-        inside: dict[tuple[str, str], list[str]] | None = None
+        inner_names: dict[tuple[str, str], list[str]] | None = None
         fixes: dict[tuple[str, str], str] = {}
         for (rank, kind), entries in sorted(holders_at.items()):
-            seen: list[Holder] = []
+            holders: list[Holder] = []
             for name, lead, mask in entries:
-                for earlier, earlier_lead, earlier_mask in seen:
+                for earlier, earlier_lead, earlier_mask in holders:
                     both = mask & earlier_mask
                     if both:
-                        inside = _find_inside(problem, sets) if inside is None else inside
-                        for inner in (*inside.get((lead, earlier_lead), ()), *inside.get((earlier_lead, lead), ())):
+                        inner_names = _find_inside(problem, sets) if inner_names is None else inner_names
+                        for inner in (*inner_names.get((lead, earlier_lead), ()), *inner_names.get((earlier_lead, lead), ())):
                             both &= ~masks[inner].get((rank, kind), 0)
                     if both:
                         message = f"{name} and {earlier} both hold accelerator {lowest(both)} of node {rank} ({both.bit_count()} in all)"
@@ -163,7 +163,7 @@ class NoOverlap(ComponentRule):
                             self.code, lead, message, problem[lead].span("placement"), label=f"also held by {earlier}",
                             help=help, witnesses=(rank, lowest(both)), amount=both.bit_count(),
                         )  # fmt: skip
-                seen.append((name, lead, mask))
+                holders.append((name, lead, mask))
 
     def _exists(self, problem: Problem, component: Component, assignment: Assignment) -> Iterator[Finding]:
         """Yield errors on resources that do not exist."""
@@ -193,11 +193,11 @@ class NoOverlap(ComponentRule):
 def _find_inside(problem: Problem, sets: Sequence[Members]) -> dict[tuple[str, str], list[str]]:
     """Return (first components of two sets) -> components of one set inside the other."""
     home = {component.name: members[0].name for members in sets for component in members}
-    outer, inside = find_around(problem, problem.colocated_sets), dict[tuple[str, str], list[str]]()
+    outer, inner_names = find_around(problem, problem.colocated_sets), dict[tuple[str, str], list[str]]()
     for members in problem.colocated_sets:
         for host in outer[members[0].name]:
-            inside.setdefault((home[members[0].name], home[host[0].name]), []).extend(component.name for component in members)
-    return inside
+            inner_names.setdefault((home[members[0].name], home[host[0].name]), []).extend(component.name for component in members)
+    return inner_names
 
 
 def _sharing_fix(assignment: Assignment, first: str, second: str) -> str:
@@ -208,11 +208,11 @@ def _sharing_fix(assignment: Assignment, first: str, second: str) -> str:
     first_masks, second_masks = assignment.masks(first), assignment.masks(second)
     if first_masks == second_masks:
         return f"give them different ranks, or write `colocate_with: {second}` for {first}"
-    for (inner, inside), (outer, around_it) in (
+    for (inner, inner_masks), (outer, around_it) in (
         ((first, first_masks), (second, second_masks)),
         ((second, second_masks), (first, first_masks)),
     ):
-        if all(not mask & ~around_it.get(place, 0) for place, mask in inside.items()):
+        if all(not mask & ~around_it.get(place, 0) for place, mask in inner_masks.items()):
             return f"give them different ranks, or write `within: {outer}` for {inner}"
     return "give them different ranks"
 

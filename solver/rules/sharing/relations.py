@@ -53,8 +53,8 @@ class Colocated(RelationRule):
         if not relation.reason:
             return
         first, second = (problem[name] for name in relation.components)
-        for moved, target in ((first, second), (second, first)):
-            yield from move_onto(problem, moved, target)
+        for mover, target in ((first, second), (second, first)):
+            yield from move_onto(problem, mover, target)
 
 
 def _extent(masks: Mapping[tuple[int, str], int]) -> tuple[int, int, int]:
@@ -145,11 +145,11 @@ class ColocatedOrDisjoint(RelationRule):
         Only moves in line with the choice of the relation.
         """
         first, second = (problem[name] for name in relation.components)
-        for moved, target in ((second, first), (first, second)):
+        for mover, target in ((second, first), (first, second)):
             if relation.choice != COLOCATED:
-                yield from move_off(problem, moved, target)
+                yield from move_off(problem, mover, target)
             if relation.choice != DISJOINT:
-                yield from move_onto(problem, moved, target)
+                yield from move_onto(problem, mover, target)
 
 
 class Disjoint(RelationRule):
@@ -181,8 +181,8 @@ class Disjoint(RelationRule):
         first_name, second_name = relation.components
         if common := _common(assignment, first_name, second_name):
             count, node, index = _extent(common)
-            shared = f"{count} {plural('accelerator', count)} (first: {index} on node {node})"
-            message, notes = f"{first_name} and {second_name} must be disjoint but share {shared}", demanding(relation)
+            overlap_text = f"{count} {plural('accelerator', count)} (first: {index} on node {node})"
+            message, notes = f"{first_name} and {second_name} must be disjoint but share {overlap_text}", demanding(relation)
             place, advice = (node, index), "move one of the two"
             yield error(self.code, first_name, message, relation.span, witnesses=place, amount=count, help=advice, notes=notes)
 
@@ -222,15 +222,15 @@ class Subset(RelationRule):
             variables.require(variables.accelerators(inner) == 0)
         elif outer.fixed:
             inner_masks, outer_masks = variables.layout.find_known(inner), variables.layout.fixed[outer]
-            outside = any(mask & ~outer_masks.get(node, 0) for node, mask in inner_masks.items())
-            variables.require(not outside)
+            has_strays = any(mask & ~outer_masks.get(node, 0) for node, mask in inner_masks.items())
+            variables.require(not has_strays)
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         inner, outer = relation.components
         outer_masks = assignment.masks(outer)
-        outside = {place: rest for place, mask in assignment.masks(inner).items() if (rest := mask & ~outer_masks.get(place, 0))}
-        if outside:
-            count, node, index = _extent(outside)
+        strays = {place: rest for place, mask in assignment.masks(inner).items() if (rest := mask & ~outer_masks.get(place, 0))}
+        if strays:
+            count, node, index = _extent(strays)
             message = f"{inner} uses {count} {plural('accelerator', count)} that {outer} does not use (first: {index} on node {node})"
             advice = f"give {inner} only ranks of {outer}"
             yield self.fault(problem, relation, message, advice, (node, index), count, label=f"outside {outer}")

@@ -47,7 +47,7 @@ def drawn(seed: int) -> Problem:
         After(one.name, other.name, random.random() < 0.5) for one, other in zip(parts, parts[1:])
     )  # fmt: skip
     workload = Workload(after, batches=random.choice((1, 4)), nested=random.random() < 0.3)
-    job = with_estimates(Job(tuple(parts), planning=PlanningSpec(workload=workload)), divided=True)
+    job = with_estimates(Job(tuple(parts), planning=PlanningSpec(workload=workload)), states_divisions=True)
     cards = {name: replace(use, card=known_model(use.path)) for name, use in job.models.items()}
     machines = read_shorthand(f"1x{random.choice((3, 4, 5))}x{random.choice(('4090', 'A100-40GB', 'H100'))}")
     return Problem(machines, replace(job, models=cards))  # type: ignore[arg-type]

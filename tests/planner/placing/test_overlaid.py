@@ -147,7 +147,7 @@ def test_the_bill_counts_what_lies_over_the_plan() -> None:
     its = replace(its, job=replace(its.job, components=parts))
     answer = Solver(solve, 2.0)(its)
     assert answer.plan is not None and answer.planned is not None
-    found = account(its, answer.planned, searches=0, placed=answer.plan.assignment)
+    found = account(its, answer.planned, searches=0, assignment=answer.plan.assignment)
     peaks = {bill.block.components: (bill.block.accelerators, bill.peak.mebibytes) for bill in found.bills}
     assert peaks == {("actor",): (6, 8 * 1024), ("actor", "judge"): (2, 11 * 1024)}
     said = works(found).splitlines()[-1]

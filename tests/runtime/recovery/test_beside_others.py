@@ -29,7 +29,7 @@ def launched(port: FakePort, asked: Problem, share: bool = False, restarts: int 
     with ExitStack() as stack:
         progress = ([] if told is None else told).append
         yield bring_up(
-            stack, plan_of(asked), port, Trainer, 60, progress, again=RestartPolicy(restarts, True, asked, solve), share_nodes=share
+            stack, plan_of(asked), port, Trainer, 60, progress, policy=RestartPolicy(restarts, True, asked, solve), share_nodes=share
         )
     assert set(port.left_over().get("holds", [])) <= {"other", "another"}
 

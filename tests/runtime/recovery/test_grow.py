@@ -63,7 +63,7 @@ def test_where_no_plan_on_more_nodes_is_found_in_time_the_launch_goes_on() -> No
     port, asked = FakePort(4, 4), problem("2x4xH100", 4, 64)
     with ExitStack() as stack:
         again = RestartPolicy(0, True, asked, lambda question: Answer(UNDECIDED))
-        running = bring_up(stack, plan_of(asked), port, Trainer, 60, silent, again=again)
+        running = bring_up(stack, plan_of(asked), port, Trainer, 60, silent, policy=again)
         port.later(5, lambda: port.add_node(2, 4))
         assert running.run(hanging(port)) == ["stepped"] * 8
         assert running.recoveries == ()

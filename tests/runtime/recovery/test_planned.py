@@ -37,7 +37,7 @@ def test_counts_are_chosen_anew_after_a_loss() -> None:
     problem, plan = planned("2x4xH100")
     assert {plan.assignment.amount(name) for name in plan.components} == {8}
     with ExitStack() as stack:
-        running = bring_up(stack, plan, port, Trainer, 60, lambda step: None, again=RestartPolicy(1, problem=problem))
+        running = bring_up(stack, plan, port, Trainer, 60, lambda step: None, policy=RestartPolicy(1, problem=problem))
         lost = next(iter(running.audit)).node
         port.lose_node(int(lost[-1]))
         assert running.run("step") == {"rollout": ["stepped"] * 4, "actor": ["stepped"] * 4}

@@ -58,7 +58,7 @@ def other_job(port: Any, count: int, node_id: str = "ray-1", name: str = "other"
 @contextmanager
 def launched(port: Any, plan: Plan, share: bool = True, progress: OnStep = silent, restarts: int = 0) -> Iterator[Launch]:
     with ExitStack() as stack:
-        yield bring_up(stack, plan, port, Trainer, 60.0, progress, again=RestartPolicy(restarts), share_nodes=share)
+        yield bring_up(stack, plan, port, Trainer, 60.0, progress, policy=RestartPolicy(restarts), share_nodes=share)
 
 
 def refused(port: Any, plan: Plan, share: bool = True) -> list[tuple[str, str, str | None]]:
