@@ -158,11 +158,11 @@ class Settings:
             self._notes.unsure(rule, path, why, decides or (bool(path) and rule in PLACEMENT_RULES), add)
 
     def whole(
-        self, path: str, rule: str, default: int | None = None, least: int = 1, fits: int | None = None, exact: bool = False
+        self, path: str, rule: str, default: int | None = None, minimum: int = 1, fits: int | None = None, exact: bool = False
     ) -> Amount | None:
-        """Return a whole number of at least `least`, or the framework's default.
+        """Return a whole number of at least `minimum`, or the framework's default.
 
-        An unusable value is a finding; its fix writes `fits` (by default `least`). `exact`: the
+        An unusable value is a finding; its fix writes `fits` (by default `minimum`). `exact`: the
         framework counts with the number, so `2.0` is refused.
         """
         if self.is_open(path, rule):
@@ -179,13 +179,13 @@ class Settings:
         if not isinstance(value, Scalar) or not isinstance(number, int):
             if (path, "") not in self._said:
                 self._said.add((path, ""))
-                self.report_type(path, value, max(least, 1) if fits is None else fits)
+                self.report_type(path, value, max(minimum, 1) if fits is None else fits)
             return None
-        if number < least:
+        if number < minimum:
             if (path, "") not in self._said:
                 self._said.add((path, ""))
-                message = f"`{path}` is {number}, but it must be at least {least}"
-                better = least if fits is None else fits
+                message = f"`{path}` is {number}, but it must be at least {minimum}"
+                better = minimum if fits is None else fits
                 edit = None if value.origin else Edit(value.span, str(better))
                 self._notes.error("PW105", path, message, value, "too small", f"write `{better}`", edit)
             return None

@@ -192,9 +192,9 @@ class Comparison(Check):
             return
         verbs, rest = {"are": are(left.value), "do": do(left.value)}, left.value % (right.value or 1)
         text = (self.message or message).format(left=left.text, right=right.text, rest=rest, **verbs)
-        changed, values = self.change_of(left, right)
-        help_, edit = set_to(facts, changed.amount, self.suggest or values)
-        at = changed.place or left.place or right.place
+        number, values = self.change_of(left, right)
+        help_, edit = set_to(facts, number.amount, self.suggest or values)
+        at = number.place or left.place or right.place
         self.report(facts, text, at, label, self.help or help_, edit if self.edits else None, left.note, right.note)
 
 
@@ -307,11 +307,11 @@ class Within(Check):
             return
         bound = self.most if number > self.most else self.least
         kind = "above" if bound == -inf else "" if self.least == self.most else "at most" if number > self.most else "at least"
-        wanted, scalar = f"{kind} {self.above if bound == -inf else bound}".strip(), value if isinstance(value, Scalar) else None
-        left = facts.text(Amount(number, self.key, scalar, default.source if default else ""))  # type: ignore[arg-type]
-        help_ = self.help or (f"set {facts.spell(self.key, bound)}" if bound != -inf else f"make it {wanted}")
+        requirement, scalar = f"{kind} {self.above if bound == -inf else bound}".strip(), value if isinstance(value, Scalar) else None
+        amount_text = facts.text(Amount(number, self.key, scalar, default.source if default else ""))  # type: ignore[arg-type]
+        help_ = self.help or (f"set {facts.spell(self.key, bound)}" if bound != -inf else f"make it {requirement}")
         edit = settings.becomes(self.key, str(bound)) if bound != -inf and not self.help else None
-        text, at = (self.message or "{left} must be {right}").format(left=left, right=wanted), scalar
+        text, at = (self.message or "{left} must be {right}").format(left=amount_text, right=requirement), scalar
         self.report(facts, text, at, "too large" if number > self.most else "too small", help_, edit)
 
     def _find_fault(self, text: str, words: Sequence[str]) -> str:
@@ -341,10 +341,10 @@ class FirstAndLast(Check):
         """See `Check.judge`."""
         value = facts.settings.at(self.key)
         items = value.items if isinstance(value, ListNode) else []
-        ends = [item.value for item in items if isinstance(item, Scalar) and isinstance(item.value, int)]
-        is_known = value is not None and isinstance(value, ListNode) and len(ends) == len(items)
-        if value is not None and is_known and (len(ends) != 2 or ends[1] < ends[0] or ends[0] < 0 <= ends[1]):
-            self.report(facts, self.message or f"`{self.key}` {ends} is no interval of two numbers", value, "no interval", self.help)
+        interval = [item.value for item in items if isinstance(item, Scalar) and isinstance(item.value, int)]
+        is_known = value is not None and isinstance(value, ListNode) and len(interval) == len(items)
+        if value is not None and is_known and (len(interval) != 2 or interval[1] < interval[0] or interval[0] < 0 <= interval[1]):
+            self.report(facts, self.message or f"`{self.key}` {interval} is no interval of two numbers", value, "no interval", self.help)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -369,11 +369,11 @@ class Requires(Check):
         if settings.flag(self.key, self.code) is bool(self.value):
             return
         value = settings.at(self.key)
-        wanted = str(self.value).lower() if isinstance(self.value, bool) else str(self.value)
-        text = self.message or f"`{self.key}` must be {wanted}"
-        help_ = self.help or f"set {facts.spell(self.key, wanted)}"
+        value_text = str(self.value).lower() if isinstance(self.value, bool) else str(self.value)
+        text = self.message or f"`{self.key}` must be {value_text}"
+        help_ = self.help or f"set {facts.spell(self.key, value_text)}"
         is_switch = isinstance(value, Scalar) and isinstance(value.value, (bool, int)) and not self.help
-        self.report(facts, text, value, "", help_, settings.becomes(self.key, wanted) if is_switch else None)
+        self.report(facts, text, value, "", help_, settings.becomes(self.key, value_text) if is_switch else None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -418,8 +418,8 @@ def multiples_near(value: int, step: int) -> list[int]:
 
 def find_near(value: int, values: Iterable[int]) -> list[int]:
     """Return the values next below and next above a number."""
-    ordered = sorted(values)
-    return [*[candidate for candidate in ordered if candidate < value][-1:], *[candidate for candidate in ordered if candidate > value][:1]]
+    numbers = sorted(values)
+    return [*[candidate for candidate in numbers if candidate < value][-1:], *[candidate for candidate in numbers if candidate > value][:1]]
 
 
 def divisors(value: int) -> list[int]:

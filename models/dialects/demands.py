@@ -26,11 +26,11 @@ def releases_of(demand: Demand) -> Range:
     return Range(demand.get("since", ""), demand.get("until", ""))
 
 
-def check_of(demand: Demand, **given: Any) -> Check:
-    """Build the check of a demand; what is `given` comes before what the demand states."""
+def check_of(demand: Demand, **overrides: Any) -> Check:
+    """Build the check of a demand; `overrides` come before what the demand states."""
     kind = _KINDS[demand["check"]]
-    stated = {field.name: demand[field.name] for field in fields(kind) if field.name in demand}
-    return kind(**{**stated, "severity": Severity(demand.get("severity", "error")), "releases": releases_of(demand), **given})
+    values = {field.name: demand[field.name] for field in fields(kind) if field.name in demand}
+    return kind(**{**values, "severity": Severity(demand.get("severity", "error")), "releases": releases_of(demand), **overrides})
 
 
 def is_for(settings: Settings, demand: Demand, rule: str, path: Callable[[str], str] = str) -> bool:
@@ -41,8 +41,8 @@ def is_for(settings: Settings, demand: Demand, rule: str, path: Callable[[str], 
         return False
     flags = {**demand.get("flags", {}), **({demand["flag"]: True} if "flag" in demand else {})}
     words = demand.get("words", {}).items()
-    if any(settings.flag(path(key), rule) is not wanted for key, wanted in flags.items()):
+    if any(settings.flag(path(key), rule) is not state for key, state in flags.items()):
         return False
-    if any(settings.word(path(key), rule) in (None, *excluded) for key, excluded in demand.get("unless", {}).items()):
+    if any(settings.word(path(key), rule) in (None, *exceptions) for key, exceptions in demand.get("unless", {}).items()):
         return False
-    return all(settings.word(path(key), rule) in known for key, known in words)
+    return all(settings.word(path(key), rule) in choices for key, choices in words)

@@ -82,32 +82,32 @@ def with_dependent_degrees(job: Job, leaders: Sequence[str], job_with: JobWith) 
     Refused choices are dropped; if all are refused, the job is unchanged and an error is returned.
     """
     outcomes = {name: {parallel: job_with({name: parallel}) for parallel in job.choices[name]} for name in leaders}
-    tied, leading = dict[str, str](), list[str]()
+    leader_of, leading = dict[str, str](), list[str]()
     for leader, choices in outcomes.items():
         followers = [name for outcome in choices.values() if isinstance(outcome, Job) for name in _followers(job, outcome)]
         leading += [leader] if followers or leader in job.planning.tied.values() else []
         # A component may follow several leaders: all joint choices are read.
-        tied = {**dict.fromkeys(followers, leader), **tied}
-    refused = any(isinstance(outcome, str) for choices in outcomes.values() for outcome in choices.values())
-    if refused and prod(map(len, job.choices.values())) <= MAX_JOINT_CHOICES:
+        leader_of = {**dict.fromkeys(followers, leader), **leader_of}
+    has_refusals = any(isinstance(outcome, str) for choices in outcomes.values() for outcome in choices.values())
+    if has_refusals and prod(map(len, job.choices.values())) <= MAX_JOINT_CHOICES:
         # A choice refused alone may be accepted with another choice elsewhere.
         leading = list(job.choices)
-    followed, tried = list[DegreeChoice](), list[tuple[Chosen, Union[Job, str]]]()
-    offered = _choices_to_read(job, leading)
-    for chosen in product(*offered.values()) if leading and (tied or refused) else ():
-        degrees = dict(zip(leading, chosen))
-        outcome = job_with(degrees) if len(leading) > 1 else outcomes[leading[0]][chosen[0]]
-        tried.append((degrees, outcome))
+    consequences, attempts = list[DegreeChoice](), list[tuple[Chosen, Union[Job, str]]]()
+    offers = _choices_to_read(job, leading)
+    for combination in product(*offers.values()) if leading and (leader_of or has_refusals) else ():
+        degrees = dict(zip(leading, combination))
+        outcome = job_with(degrees) if len(leading) > 1 else outcomes[leading[0]][combination[0]]
+        attempts.append((degrees, outcome))
         if isinstance(outcome, Job):
-            accepted = outcome.planning.accepted or job.planning.accepted
-            followed.append(DegreeChoice(degrees, _changes(job, outcome), outcome.planning.ways, accepted))
-    unread = prod(len(job.choices[name]) for name in offered) - prod(map(len, offered.values()))
-    if not followed and not (tried and unread):
-        return job, refusal_of_all(job, tried)
+            accepted_counts = outcome.planning.accepted or job.planning.accepted
+            consequences.append(DegreeChoice(degrees, _changes(job, outcome), outcome.planning.ways, accepted_counts))
+    unread = prod(len(job.choices[name]) for name in offers) - prod(map(len, offers.values()))
+    if not consequences and not (attempts and unread):
+        return job, refusal_of_all(job, attempts)
     # The unread choices are unknown: refused or not, and with what consequences.
-    planning = replace(job.planning, unread_choices=unread, workload=_with_note(job, offered))
-    if followed:
-        planning = replace(planning, tied={**planning.tied, **tied}, followed=tuple(followed))
+    planning = replace(job.planning, unread_choices=unread, workload=_with_note(job, offers))
+    if consequences:
+        planning = replace(planning, tied={**planning.tied, **leader_of}, followed=tuple(consequences))
     return replace(job, planning=planning), ()
 
 
@@ -118,22 +118,22 @@ def report_all_refused(job: Job, job_with: JobWith) -> tuple[Finding, ...]:
     """
     if prod(map(len, job.choices.values())) > MAX_CHOICES_READ:
         return ()
-    joint_choices = (dict(zip(job.choices, chosen)) for chosen in product(*job.choices.values()))
+    joint_choices = (dict(zip(job.choices, combination)) for combination in product(*job.choices.values()))
     return refusal_of_all(job, ((degrees, job_with(degrees)) for degrees in joint_choices if degrees))
 
 
-def refusal_of_all(job: Job, tried: Iterable[tuple[Chosen, Union[Job, str]]]) -> tuple[Finding, ...]:
-    """Return an error if every choice of `tried` is a refusal."""
+def refusal_of_all(job: Job, attempts: Iterable[tuple[Chosen, Union[Job, str]]]) -> tuple[Finding, ...]:
+    """Return an error if every choice of `attempts` is a refusal."""
     why = dict[str, str]()
     name = ""
-    for degrees, outcome in tried:
+    for degrees, outcome in attempts:
         if not isinstance(outcome, str):
             return ()
         name = name or next(iter(degrees))
         why[" and ".join(f"{parallel} of `{component}`" for component, parallel in degrees.items())] = outcome
     if not why:
         return ()
-    reasons = [f"with {chosen}, {outcome}" for chosen, outcome in list(why.items())[:MAX_REASONS]]
+    reasons = [f"with {choice}, {outcome}" for choice, outcome in list(why.items())[:MAX_REASONS]]
     more = [f"{len(why)} choices are refused in all"] if len(why) > MAX_REASONS else []
     message = "every choice of degrees that the hints leave open is refused"
     span = next((component.span("parallel") for component in job.components if component.name == name), None)
@@ -151,19 +151,19 @@ def _choices_to_read(job: Job, names: Sequence[str]) -> dict[str, Sequence[Paral
     choices = {name: list(job.choices[name]) for name in names}
     while prod(map(len, choices.values())) > MAX_JOINT_CHOICES:
         name = max(choices, key=lambda component: len(choices[component]))
-        current, timed = by_name[name].parallel, by_name[name].timed
+        current, component_times = by_name[name].parallel, by_name[name].timed
         alternatives = [parallel for parallel in choices[name] if parallel != current]
-        choices[name].remove(max(alternatives, key=lambda parallel: shortest(timed, parallel) if timed else 0))
+        choices[name].remove(max(alternatives, key=lambda parallel: shortest(component_times, parallel) if component_times else 0))
     return {name: tuple(parallels) for name, parallels in choices.items()}
 
 
-def _with_note(job: Job, offered: Mapping[str, Sequence[Parallel]]) -> Workload | None:
+def _with_note(job: Job, offers: Mapping[str, Sequence[Parallel]]) -> Workload | None:
     """Return the workload, with a note on choices that were not read."""
-    total, read = prod(len(job.choices[name]) for name in offered), prod(map(len, offered.values()))
+    total, read = prod(len(job.choices[name]) for name in offers), prod(map(len, offers.values()))
     if job.planning.workload is None or read == total:
         return job.planning.workload
     summary = "; ".join(
-        f"`{name}` {_format_some(parallels)}" for name, parallels in offered.items() if len(parallels) < len(job.choices[name])
+        f"`{name}` {_format_some(parallels)}" for name, parallels in offers.items() if len(parallels) < len(job.choices[name])
     )
     note = f"degrees: {read} of {total:,} choices of all components together are planned, of the shortest times: {summary}"
     return replace(job.planning.workload, assumed=(*job.planning.workload.assumed, note))
@@ -183,25 +183,25 @@ def _followers(job: Job, changed_job: Job) -> Iterator[str]:
     """
     changes = _changes(job, changed_job)
     for component in job.components:
-        judged = component.name in job.planning.accepted and component.name in changed_job.planning.accepted
-        if component.runs is None and (component.timed or judged) and component.name not in {*job.choices, *job.planning.tied}:
+        is_judged = component.name in job.planning.accepted and component.name in changed_job.planning.accepted
+        if component.runs is None and (component.timed or is_judged) and component.name not in {*job.choices, *job.planning.tied}:
             before, after = (_shape_by_arrangement(ways, component.name) for ways in (job.planning.ways, changed_job.planning.ways))
-            named = changes[component.name].named if component.name in changes else {}
-            otherwise = (len(before) == len(after) and before != after) or (
-                judged and job.planning.accepted[component.name] != changed_job.planning.accepted[component.name]
+            new_fields = changes[component.name].named if component.name in changes else {}
+            differs = (len(before) == len(after) and before != after) or (
+                is_judged and job.planning.accepted[component.name] != changed_job.planning.accepted[component.name]
             )
-            if any(field in named for field in _TELLTALE_FIELDS) or otherwise:
+            if any(field in new_fields for field in _TELLTALE_FIELDS) or differs:
                 yield component.name
 
 
-def _shape_by_arrangement(ways: Sequence[FrameworkArrangement], name: str) -> list[tuple[ProcessShape | None, int]]:
+def _shape_by_arrangement(arrangements: Sequence[FrameworkArrangement], name: str) -> list[tuple[ProcessShape | None, int]]:
     """Return the shape and the minimum accelerators of a component per arrangement.
 
     The minimum is 0 unless some arrangement runs without the component: then its own `least` does
     not tell.
     """
-    idle = any(name in way.without for way in ways)
-    return [(way.shapes.get(name), way.least.get(name, 0) if idle else 0) for way in ways]
+    idle = any(name in arrangement.without for arrangement in arrangements)
+    return [(arrangement.shapes.get(name), arrangement.least.get(name, 0) if idle else 0) for arrangement in arrangements]
 
 
 def _changes(job: Job, changed_job: Job) -> dict[str, FieldChanges]:
@@ -211,4 +211,4 @@ def _changes(job: Job, changed_job: Job) -> dict[str, FieldChanges]:
         if after := new_components.get(before.name):
             new_values = {name: value for name in FIELDS if (value := getattr(after, name)) != getattr(before, name)}
             changes[before.name] = FieldChanges(**new_values)
-    return {name: changed for name, changed in changes.items() if changed.named}
+    return {name: change for name, change in changes.items() if change.named}

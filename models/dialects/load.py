@@ -143,25 +143,25 @@ def read_all(
         readings = [_read(source, partial(_same, document), machines, dialect, level, composer) for document in documents]
     except UnusableInput as problem:
         readings = [Reading(_empty(source), "unknown" if dialect == "auto" else dialect, None, problem.findings)]
-    how = (source.name, machines, dialect, level, composer)
+    parameters = (source.name, machines, dialect, level, composer)
     return [
-        replace(reading, session=replace(reading.session, as_before=ReadParameters(*how, number)))
+        replace(reading, session=replace(reading.session, as_before=ReadParameters(*parameters, number)))
         for number, reading in enumerate(_drop_unknown_programs(readings))
     ]
 
 
 def _drop_unknown_programs(readings: list[Reading]) -> list[Reading]:
     """Drop readings of programs of unknown frameworks, if others remain; note them as unchecked."""
-    known, unknown = list[Reading](), list[Unchecked]()
+    usable, unknown = list[Reading](), list[Unchecked]()
     for reading in readings:
         program = reading.document.program
         if program is not None and any(finding.code == "PW010" for finding in reading.findings):
             unknown.append(Unchecked("PW122", "", f"`{program.name}` in line {program.span.line} is of no framework that is known here"))
         else:
-            known.append(reading)
-    if not known or not unknown:
+            usable.append(reading)
+    if not usable or not unknown:
         return readings
-    return [replace(known[0], unchecked=(*known[0].unchecked, *unknown)), *known[1:]]
+    return [replace(usable[0], unchecked=(*usable[0].unchecked, *unknown)), *usable[1:]]
 
 
 def _documents(source: Source, composer: Composer) -> Sequence[Document]:
@@ -188,18 +188,18 @@ def _read(source: Source, compose: Callable[[], Document], machines: Machines, d
         document = _drop_foreign_visibility(machines, compose())
         if (lacking := find_open_argument(document)) is not None:
             return Reading(document, "unknown", None, document.findings, (lacking, *document.unchecked))
-        chosen, is_sure, strays, unsure = choose(document) if dialect == "auto" else (dialect_named(dialect), True, (), ())
-        again, release = document.compose, release_for(chosen, document, composer.frameworks, composer.roots)
+        file_dialect, is_sure, strays, unsure = choose(document) if dialect == "auto" else (dialect_named(dialect), True, (), ())
+        recompose, release = document.compose, release_for(file_dialect, document, composer.frameworks, composer.roots)
         if release is not None:
-            document = replace(document, release=release, compose=lambda text: replace(again(text), release=release))
-        reading = with_models(chosen.read(document, machines, level)).widen()
-        named = machines if isinstance(machines, Cluster) else None
+            document = replace(document, release=release, compose=lambda text: replace(recompose(text), release=release))
+        reading = with_models(file_dialect.read(document, machines, level)).widen()
+        cluster = machines if isinstance(machines, Cluster) else None
         if not is_sure:  # its errors are warnings
             milder = (finding if finding.unusable else replace(finding, severity=Severity.WARNING) for finding in reading.findings)
             reading = replace(reading, findings=tuple(milder), proves=False)
-        reading = _without_strays(reading, (*strays, *mismatched_release(chosen, composer.frameworks)))
-        unchecked = (*unsure, *(_decisive_if_placed(item, chosen.PLACES) for item in reading.unchecked))
-        reading = replace(reading, unchecked=unchecked, level=level, machines=named)
+        reading = _without_strays(reading, (*strays, *mismatched_release(file_dialect, composer.frameworks)))
+        unchecked = (*unsure, *(_decisive_if_placed(item, file_dialect.PLACES) for item in reading.unchecked))
+        reading = replace(reading, unchecked=unchecked, level=level, machines=cluster)
     except UnusableInput as problem:
         document = document or _empty(source)
         findings = (*document.findings, *problem.findings)
@@ -226,8 +226,8 @@ def _drop_foreign_visibility(machines: Machines, document: Document) -> Document
     vendors = _MAKERS.get(program.machine.variable) if program is not None and program.machine is not None else None
     if program is None or program.machine is None or vendors is None:
         return document
-    known = _vendors(machines)
-    if not known or known & {*vendors}:
+    machine_vendors = _vendors(machines)
+    if not machine_vendors or machine_vendors & {*vendors}:
         return document
     machine = replace(program.machine, accelerators=None, accelerators_span=None)
     return replace(document, program=replace(program, machine=machine))
@@ -248,10 +248,10 @@ def _without_strays(reading: Reading, strays: tuple[Finding, ...]) -> Reading:
     if not strays:
         return reading
     stray_by_span = {stray.span: stray for stray in strays}
-    replaced = [finding for finding in reading.findings if finding.code == "PW104" and finding.span in stray_by_span]
-    refused = [stray_by_span[finding.span] for finding in replaced if finding.severity is Severity.ERROR]
-    unsure = (Unchecked(stray.code, "", stray.message, True, stray.help[:1].upper() + stray.help[1:]) for stray in refused)
-    remaining = (finding for finding in reading.findings if finding not in replaced)
+    unknown_keys = [finding for finding in reading.findings if finding.code == "PW104" and finding.span in stray_by_span]
+    errors = [stray_by_span[finding.span] for finding in unknown_keys if finding.severity is Severity.ERROR]
+    unsure = (Unchecked(stray.code, "", stray.message, True, stray.help[:1].upper() + stray.help[1:]) for stray in errors)
+    remaining = (finding for finding in reading.findings if finding not in unknown_keys)
     return replace(reading, findings=(*remaining, *strays), unchecked=(*reading.unchecked, *unsure))
 
 
@@ -284,8 +284,8 @@ def _take_first(readings: Sequence[Reading]) -> Reading:
     reading, program = readings[0], readings[0].document.program
     if program is None:
         return reading
-    if isinstance(how := reading.session.as_before, ReadParameters):
-        reading = replace(reading, session=replace(reading.session, as_before=replace(how, number=None)))
+    if isinstance(parameters := reading.session.as_before, ReadParameters):
+        reading = replace(reading, session=replace(reading.session, as_before=replace(parameters, number=None)))
     if len(readings) == 1:
         return reading
     message = f"`{reading.source.name}` starts {len(readings)} programs, of which only the first is read: `{program.name}`"
@@ -297,7 +297,7 @@ def _with_file_names(reading: Reading) -> Iterator[Finding]:
     """Yield the findings; a help for another file gets the name of that file."""
     for finding in reading.findings:
         if finding.edit and finding.edit.span.file != reading.source.name:
-            where, first = f" in `{finding.edit.span.file}`", _FIRST_ADVICE.match(finding.help)
+            location, first = f" in `{finding.edit.span.file}`", _FIRST_ADVICE.match(finding.help)
             end = first.end() if first else len(finding.help)
-            finding = replace(finding, help=f"{finding.help[:end]}{where}{finding.help[end:]}")
+            finding = replace(finding, help=f"{finding.help[:end]}{location}{finding.help[end:]}")
         yield finding

@@ -89,23 +89,23 @@ def choose(document: Document) -> tuple[Dialect, bool, tuple[Finding, ...], tupl
     if not candidates:
         raise UnusableInput([_unknown(document)])
     sure = [name for name, signs in candidates.items() if signs.sure]
-    chosen = sure[0] if sure else next(iter(candidates))
+    dialect = sure[0] if sure else next(iter(candidates))
     if not sure:
-        why = f"only `{candidates[chosen].weak[0]}` speaks for a {chosen} file"
-        return dialect_named(chosen), False, (), (Unchecked("PW010", "", why, True, f"Pass `--dialect {chosen}` if it is one"),)
-    findings = tuple(_stray(document, chosen, name, signs) for name, signs in candidates.items() if name != chosen)
+        why = f"only `{candidates[dialect].weak[0]}` speaks for a {dialect} file"
+        return dialect_named(dialect), False, (), (Unchecked("PW010", "", why, True, f"Pass `--dialect {dialect}` if it is one"),)
+    findings = tuple(_stray(document, dialect, name, signs) for name, signs in candidates.items() if name != dialect)
     if len(sure) == 1:
-        return dialect_named(chosen), True, findings, ()
-    why = f"the file has keys of {' and of '.join(sure)}; it was read as {chosen}"
+        return dialect_named(dialect), True, findings, ()
+    why = f"the file has keys of {' and of '.join(sure)}; it was read as {dialect}"
     add = " or ".join(f"`--dialect {name}`" for name in sure)
-    return dialect_named(chosen), True, findings, (Unchecked("PW010", "", why, True, f"Pass {add}"),)
+    return dialect_named(dialect), True, findings, (Unchecked("PW010", "", why, True, f"Pass {add}"),)
 
 
-def _stray(document: Document, chosen: str, other_dialect: str, signs: Signs) -> Finding:
+def _stray(document: Document, dialect: str, other_dialect: str, signs: Signs) -> Finding:
     """Return a warning about keys of a dialect that was not chosen."""
     key = signs.any[0]
     entry = document.root.entry(key.split(".")[0])
-    message = f"`{key}` is a key of {other_dialect}, but this file is read as {chosen}"
+    message = f"`{key}` is a key of {other_dialect}, but this file is read as {dialect}"
     span = entry.key.span if entry else None
     return warning("PW122", "", message, span, label=f"a key of {other_dialect}", help=f"remove it, or pass `--dialect {other_dialect}`")
 
@@ -121,9 +121,9 @@ def _unknown(document: Document) -> Finding:
     needs = "RLinf needs `cluster: {component_placement: ...}`, ROLL roles with `device_mapping:`, "
     needs += "verl `actor_rollout_ref:`, a native file `components:`"
     advice = f"{needs}; or name it with `--dialect`"
-    known = [key for facts in DIALECTS.values() for key in facts.keys]
+    all_keys = [key for facts in DIALECTS.values() for key in facts.keys]
     for entry in root:
-        if entry.key.text not in known and (close := closest(entry.key.text, known, SLIP)):
+        if entry.key.text not in all_keys and (close := closest(entry.key.text, all_keys, SLIP)):
             advice = f"write `{close}` for `{entry.key.text}`"
     if document.partial:
         advice = "name the folder of its `defaults` with `--config-root`, or its dialect with `--dialect`"

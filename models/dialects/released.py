@@ -29,7 +29,7 @@ def known_framework(text: str) -> str:
 
     Raises ValueError unless it is ``NAME==VERSION`` of a known framework.
     """
-    name, equals, version = (part.strip() for part in text.partition("=="))
+    name, equals, version = (piece.strip() for piece in text.partition("=="))
     if not equals or not version:
         raise ValueError(f"`{text[:80]}` is not NAME==VERSION, such as `verl==0.6.1`")
     if name.lower() not in FRAMEWORKS:
@@ -43,19 +43,19 @@ def known_framework(text: str) -> str:
 _LAST = 9_999
 
 
-def _closest(version: str, known: Sequence[str]) -> str | None:
+def _closest(version: str, candidates: Sequence[str]) -> str | None:
     """Return the known release with the nearest number, or by spelling.
 
     Of equally near releases it is the newer one; above all of them, the newest.
     """
-    numbers = {name: _numbers(name) for name in known}
-    wanted, dotted = _numbers(version), [name for name in known if numbers[name]]
-    if not wanted or not dotted:
-        return nearest(version, known)
-    newest = max(dotted, key=lambda name: numbers[name])
-    if wanted > numbers[newest]:
+    numbers = {name: _numbers(name) for name in candidates}
+    target, with_number = _numbers(version), [name for name in candidates if numbers[name]]
+    if not target or not with_number:
+        return nearest(version, candidates)
+    newest = max(with_number, key=lambda name: numbers[name])
+    if target > numbers[newest]:
         return newest
-    return min(reversed(dotted), key=lambda name: [abs(has - wants) for has, wants in zip(numbers[name], wanted)])
+    return min(reversed(with_number), key=lambda name: [abs(has - wants) for has, wants in zip(numbers[name], target)])
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -63,8 +63,8 @@ def _numbers(version: str) -> tuple[int, ...]:
 
     A version without a patch stands for the last patch of its series.
     """
-    parts = re.match(r"v?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?![0-9])", version)
-    return tuple(_LAST if part is None else int(part) for part in parts.groups()) if parts else ()
+    match = re.match(r"v?(\d{1,4})\.(\d{1,4})(?:\.(\d{1,4}))?(?![0-9])", version)
+    return tuple(_LAST if digits is None else int(digits) for digits in match.groups()) if match else ()
 
 
 def release_for(dialect: Dialect, document: Document, frameworks: Sequence[str], roots: Sequence[str] = ()) -> ReleaseChoice | None:
@@ -81,11 +81,11 @@ def release_for(dialect: Dialect, document: Document, frameworks: Sequence[str],
         table = read_releases(Path(__file__).parent / name / "facts" / "releases.json")
         release = table.find(version)
         if release is None:
-            known = [entry.name for entry in table]
-            close = _closest(version.strip(), known)
+            release_names = [entry.name for entry in table]
+            close = _closest(version.strip(), release_names)
             help_ = f"write `{name}=={close}`; " if close else ""
             message = f"{table.framework} {version.strip() or '(no version)'} is not a known release"
-            raise UnusableInput([error("PW015", "", message, help=f"{help_}known releases are {', '.join(known)}")])
+            raise UnusableInput([error("PW015", "", message, help=f"{help_}known releases are {', '.join(release_names)}")])
         if stated_releases.setdefault(name, release) != release:
             message = f"two releases of {table.framework} are stated: {stated_releases[name].name} and {release.name}"
             raise UnusableInput([error("PW015", "", message, help=f"state one of them, such as `--framework {name}=={release.name}`")])
@@ -105,12 +105,12 @@ def mismatched_release(dialect: Dialect, frameworks: Sequence[str]) -> tuple[Fin
 
 
 def infer_release(
-    file: Path, document: Document, roots: Sequence[str], shown: Callable[[Document], ReleaseChoice] | None = None
+    file: Path, document: Document, roots: Sequence[str], infer_choice: Callable[[Document], ReleaseChoice] | None = None
 ) -> ReleaseChoice:
     """Return the release beside a document, installed, or implied by its keys; else the newest.
 
-    `file` is the data file of the releases. `shown` returns the choice that the keys leave; by
-    default ``evidence.json`` beside `file` decides, where ``**.`` stands for any section:
+    `file` is the data file of the releases. `infer_choice` returns the choice that the keys leave;
+    by default ``evidence.json`` beside `file` decides, where ``**.`` stands for any section:
 
     ``{"cluster.num_nodes": [["0.2", ""]], "**.strategy_name=deepspeed_train": [["", "0.3.0"]]}``
     """
@@ -118,7 +118,7 @@ def infer_release(
     local = release_beside(table, document.source.name, roots) or find_installed(table)
     if local is not None and local.is_stated:
         return local
-    keys = (shown or partial(_infer_release, file))(document)
+    keys = (infer_choice or partial(_infer_release, file))(document)
     if local is None:
         return keys
     possible = tuple(release for release in local.possible if release in keys.possible) or local.possible

@@ -47,10 +47,10 @@ def report_unread(notes: Notes, code: str, keys: Iterable[tuple[str, Span]], pla
     paths = [path for path, at in keys if not is_used(notes, path, at)]
     if not paths:
         return
-    named = ", ".join(f"`{path}`" for path in paths[:_MOST_NAMED])
+    names = ", ".join(f"`{path}`" for path in paths[:_MOST_NAMED])
     verbs = ("counts", "is", "it", "it starts") if len(paths) == 1 else ("count", "are", "them", "they start")
-    why = f"{named} {verbs[0]} machines or processes, and {verbs[1]} not read"
-    add = f"Remove {named if len(paths) == 1 else verbs[2]}, or place what {verbs[3]} in {place}"
+    why = f"{names} {verbs[0]} machines or processes, and {verbs[1]} not read"
+    add = f"Remove {names if len(paths) == 1 else verbs[2]}, or place what {verbs[3]} in {place}"
     notes.unsure(code, paths[0], why, True, add)
 
 

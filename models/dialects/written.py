@@ -37,24 +37,24 @@ def edits_of(source: Source, owner: MapNode, values: Values, path: str = "") -> 
     """
     edits, missing = list[Edit](), dict[str, Any]()
     for name, value in values.items():
-        here, key = owner.get(name), f"{path}{name}"
-        if here is None:
+        node, key = owner.get(name), f"{path}{name}"
+        if node is None:
             missing[name] = value
-        elif isinstance(here, Scalar) and here.is_null and isinstance(value, Mapping):
+        elif isinstance(node, Scalar) and node.is_null and isinstance(value, Mapping):
             text = text_of(value, True, quotes_keys(source, owner))
-            edits.append(Edit(here.span, text if here.span.length else f" {text}"))
-        elif isinstance(here, MapNode) and isinstance(value, Mapping) and here.entries:
-            edits += edits_of(source, here, value, f"{key}.")
-        elif isinstance(here, MapNode) != isinstance(value, Mapping) or (not isinstance(here, (MapNode, ListNode)) and here.origin):
+            edits.append(Edit(node.span, text if node.span.length else f" {text}"))
+        elif isinstance(node, MapNode) and isinstance(value, Mapping) and node.entries:
+            edits += edits_of(source, node, value, f"{key}.")
+        elif isinstance(node, MapNode) != isinstance(value, Mapping) or (not isinstance(node, (MapNode, ListNode)) and node.origin):
             raise refuse_writing(key, f"`{key}` is written elsewhere, or in another form")
-        elif plain(here) != value:
-            edits.append(Edit(here.span, text_of(value, owner.flow or isinstance(here, MapNode), quotes_keys(source, owner))))
+        elif plain(node) != value:
+            edits.append(Edit(node.span, text_of(value, owner.flow or isinstance(node, MapNode), quotes_keys(source, owner))))
     return edits + ([_add_keys(source, owner, missing, path)] if missing else [])
 
 
 def _add_keys(source: Source, owner: MapNode, values: Values, path: str) -> Edit:
     """Return the edit that adds keys at the end of a map."""
-    quoted, end = quotes_keys(source, owner), line_end(source.text)
+    has_quotes, end = quotes_keys(source, owner), line_end(source.text)
     if owner is source.root and not owner.flow:
         text = "" if source.text.endswith(("\n", "\r")) else end
         for name, value in values.items():
@@ -64,17 +64,17 @@ def _add_keys(source: Source, owner: MapNode, values: Values, path: str) -> Edit
     if owner.flow and not owner.entries:
         return Edit(point(source, owner.span.start + 1), text_of(values, True)[1:-1])
     line = f"{end}{indent_of(owner.entries[0].key.span)}  - "
-    keys = {key: json.dumps(key)[1:-1] if quoted else in_flow_map(key) for key in values}
-    entries = [with_entry(source.text, owner, keys[key], text_of(value, owner.flow, quoted, line)) for key, value in values.items()]
+    keys = {key: json.dumps(key)[1:-1] if has_quotes else in_flow_map(key) for key in values}
+    entries = [with_entry(source.text, owner, keys[key], text_of(value, owner.flow, has_quotes, line)) for key, value in values.items()]
     edits = [edit for edit in entries if edit is not None]
     if len(edits) < len(entries):
         raise refuse_writing(path.rstrip("."), f"there is no place for {', '.join(f'`{path}{key}`' for key in values)}")
     return Edit(edits[0].span, "".join(edit.text for edit in edits).replace(f": {end}", f":{end}"))
 
 
-def text_of(value: Any, flow: bool, quoted: bool = False, line: str = "") -> str:
-    """Return a value as YAML; as JSON if the keys are `quoted`. Maps in a list of a block map start a `line` each."""
-    if quoted and not (isinstance(value, str) and value.startswith('"')):
+def text_of(value: Any, flow: bool, has_quotes: bool = False, line: str = "") -> str:
+    """Return a value as YAML; as JSON with `has_quotes` (of the keys). Maps in a list of a block map start a `line` each."""
+    if has_quotes and not (isinstance(value, str) and value.startswith('"')):
         return json.dumps(value)
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{in_flow_map(key)}: {text_of(item, True)}" for key, item in value.items()) + "}"
@@ -85,31 +85,31 @@ def text_of(value: Any, flow: bool, quoted: bool = False, line: str = "") -> str
     return in_flow_map(value) if flow and isinstance(value, str) and not value.startswith('"') else str(value)
 
 
-def read_again(reading: Reading, edits: list[Edit], changed: Collection[str], read: Callable[[Document], Reading]) -> Problem | None:
-    """Return the problem of the edited text. Refuse a change of values beside the `changed` paths."""
+def read_again(reading: Reading, edits: list[Edit], changed_paths: Collection[str], read: Callable[[Document], Reading]) -> Problem | None:
+    """Return the problem of the edited text. Refuse a change of values beside `changed_paths`."""
     source = reading.source.edit(edits)
     try:
-        values = _values(source.root, changed)
+        values = _values(source.root, changed_paths)
         problem = read(replace(reading.document.compose(source), release=reading.document.release)).problem
-    except UnusableInput as broken:
-        raise refuse_writing("", f"with it, {broken}") from None
-    if values != _values(reading.source.root, changed):
+    except UnusableInput as fault:
+        raise refuse_writing("", f"with it, {fault}") from None
+    if values != _values(reading.source.root, changed_paths):
         raise refuse_writing("", "another value of it would change")
     return problem
 
 
-def _values(root: MapNode, changed: Collection[str]) -> dict[str, object]:
-    """Return the values of a file by path, without those at or below `changed` paths."""
-    inside = tuple(f"{path}." for path in changed)
-    return {path: leaf.value for path, leaf in scalars_by_path(root) if not f"{path}.".startswith(inside)}
+def _values(root: MapNode, changed_paths: Collection[str]) -> dict[str, object]:
+    """Return the values of a file by path, without those at or below `changed_paths`."""
+    prefixes = tuple(f"{path}." for path in changed_paths)
+    return {path: leaf.value for path, leaf in scalars_by_path(root) if not f"{path}.".startswith(prefixes)}
 
 
 def check_places(assignment: Assignment, components: Mapping[str, Component], without: Collection[str] = ()) -> None:
     """Refuse components that are not where the assignment has them; `without` some."""
     for name, runs in assignment.runs.items():
         component = components.get(name)
-        placed = component.runs if component is not None else None
-        if name not in without and (placed is None or list(seats(placed)) != list(seats(runs))):
+        current_runs = component.runs if component is not None else None
+        if name not in without and (current_runs is None or list(seats(current_runs)) != list(seats(runs))):
             raise refuse_writing(name, f"the place of `{name}`, written down and read again, is another one")
 
 

@@ -35,7 +35,7 @@ def native_file(request: JobRequest, cluster: Cluster, limits: FileLimits = ANY_
         raise UnusableInput([error("PW101", "", "the cluster has no accelerators", help="name it like `--cluster 2x8xH100`")])
     run, split = sizes.trained
     solid: Data = {"contiguous": True} if limits.solid and sizes.near & (sizes.near - 1) else {}
-    together: Data = {"colocate_with": "rollout"} if limits.one_pool else {}
+    colocation: Data = {"colocate_with": "rollout"} if limits.one_pool else {}
     model = _model(request, sizes.card)
     most = sizes.parallel("actor", run, split).tp if limits.actor_leads and run.sharding == DISTRIBUTED else sizes.near
     components: Data = {"rollout": {**solid, **_engine(sizes, model, most)}}
@@ -46,7 +46,7 @@ def native_file(request: JobRequest, cluster: Cluster, limits: FileLimits = ANY_
         degrees = {degree: size for degree in DEGREES if (size := getattr(parallel, degree)) > 1}
         components[name] = {
             "accelerators": _counts(sizes, run, parallel), **solid, **({"parallel": degrees} if degrees else {}),
-            "estimate": {**model, **trained, **({} if name == "reference" else {"optimizer": "adam"}), "offload": True}, **together,
+            "estimate": {**model, **trained, **({} if name == "reference" else {"optimizer": "adam"}), "offload": True}, **colocation,
         }  # fmt: skip
     chain = " => ".join(name for name in components if name != "critic")
     batch = {name: getattr(request, name) for name in ("prompts", "samples", "prompt", "response", "mean_response")}
@@ -61,9 +61,9 @@ def card_of_request(request: JobRequest) -> ModelCard:
     """Return the numbers of the model. Raises UnusableInput if it is not known."""
     card = request.card or known_model(request.model)
     if card is None:
-        meant = nearest(request.model, KNOWN)
+        suggestion = nearest(request.model, KNOWN)
         advice = (
-            f"name `{meant}`, if that is meant; or " if meant else ""
+            f"name `{suggestion}`, if that is meant; or " if suggestion else ""
         ) + "pass its `config.json` as `--model`: its layers, width, heads, experts and vocabulary decide"
         raise UnusableInput([error("PW121", "", f"the model `{request.model}` is not known", help=advice)])
     return card
@@ -73,8 +73,8 @@ def _model(request: JobRequest, card: ModelCard) -> Data:
     """Return the keys of an estimate that say the model: its id, or its numbers."""
     if request.card is None:
         return {"model": request.model}
-    counted = replace(card, parameters=shape_of(MemoryInput(), card).total)
-    return {name: value for name in NUMBERS if name != "tied" and (value := getattr(counted, name))}
+    full_card = replace(card, parameters=shape_of(MemoryInput(), card).total)
+    return {name: value for name in NUMBERS if name != "tied" and (value := getattr(full_card, name))}
 
 
 def _counts(sizes: JobSizes, run: MemoryInput, parallel: Parallel) -> list[int]:
@@ -109,7 +109,7 @@ def _engine(sizes: JobSizes, model: Data, most: int) -> Data:
 
 def enough_nodes(request: JobRequest, cluster: Cluster, limits: FileLimits = ANY_FILE) -> int | None:
     """Return a power of two of nodes that about suffice; None if none do."""
-    if all(alike.node.accelerator_memory is None for alike in cluster.alike):
+    if all(stretch.node.accelerator_memory is None for stretch in cluster.alike):
         return None
     card, numbers = card_of_request(request), (1 << power for power in range(_MOST_DOUBLED))
     return next((nodes for nodes in numbers if JobSizes(request, card, add_nodes(cluster, nodes), limits).nearly_fits), None)
@@ -117,5 +117,5 @@ def enough_nodes(request: JobRequest, cluster: Cluster, limits: FileLimits = ANY
 
 def add_nodes(cluster: Cluster, nodes: int) -> Cluster:
     """Return so many nodes like the first with accelerators."""
-    first = next(alike.node for alike in cluster.alike if alike.node.accelerators)
+    first = next(stretch.node for stretch in cluster.alike if stretch.node.accelerators)
     return Cluster(Nodes([numbered_nodes(replace(first, rank=0), nodes)]))

@@ -97,7 +97,7 @@ class JobSizes:
     @cached_property
     def near(self) -> int:
         """Accelerators of the largest node."""
-        return max((len(alike.node.accelerators) for alike in self.cluster.alike), default=0)
+        return max((len(stretch.node.accelerators) for stretch in self.cluster.alike), default=0)
 
     @cached_property
     def trainer(self) -> tuple[str, int]:
@@ -122,7 +122,11 @@ class JobSizes:
     @cached_property
     def memory(self) -> int:
         """MiB of the smallest accelerators of the model that trains; 80 GiB if unknown."""
-        nodes = (alike.node for alike in self.cluster.alike if alike.node.accelerators and alike.node.accelerator_model == self.trainer[0])
+        nodes = (
+            stretch.node
+            for stretch in self.cluster.alike
+            if stretch.node.accelerators and stretch.node.accelerator_model == self.trainer[0]
+        )
         return min((node.accelerator_memory or _UNKNOWN for node in nodes), default=_UNKNOWN)
 
     @cached_property
@@ -138,8 +142,8 @@ class JobSizes:
         Batches seldom divide among nodes of 6 or 72: of these every 2 or 8 count too.
         """
         total, near = self.total, self.near
-        part = lcm(near & -near, unit)
-        step = part * -(-total // (part * _MOST_COUNTS))
+        unit_size = lcm(near & -near, unit)
+        step = unit_size * -(-total // (unit_size * _MOST_COUNTS))
         units = range(unit, total + 1, unit)
         counts = [count for count in units if count % step == 0 or count + unit > total or (count < near and near % count == 0)]
         return counts or [total]
@@ -173,8 +177,8 @@ class JobSizes:
             expert_tp=1 if self.card.experts else 0,
         )  # fmt: skip
         sequences, total = self.request.sequences, self.trainer[1]
-        divided = 1 if sequences % self.even_total else sequences // self.even_total
-        sizes = (size for size in range(max(1, _TOKENS // sequence), 0, -1) if divided % size == 0)
+        share = 1 if sequences % self.even_total else sequences // self.even_total
+        sizes = (size for size in range(max(1, _TOKENS // sequence), 0, -1) if share % size == 0)
         yield from ((replace(run, micro_batch=size), 1) for size in sizes)
         if self.card.experts:
             yield replace(run, expert_tp=0), 1
@@ -186,21 +190,21 @@ class JobSizes:
 
     def excess(self, run: MemoryInput, split: int) -> int:
         """Return the MiB by which the high of the fullest component does not fit."""
-        needs, kept = [], list[int]()
+        needs, residents = [], list[int]()
         for name in self.request.beside_rollout:
-            found = estimate_memory(Component(name, estimate=run), self.card, self.parallel(name, run, split), self.even_total)
-            if found is None:
+            estimate = estimate_memory(Component(name, estimate=run), self.card, self.parallel(name, run, split), self.even_total)
+            if estimate is None:
                 return self.memory
-            needs.append(found.high - found.kept_high)
-            kept.append(found.kept_high)
-        return max(0, max(needs) + sum(kept) + self._engine_kept - self.memory)
+            needs.append(estimate.high - estimate.kept_high)
+            residents.append(estimate.kept_high)
+        return max(0, max(needs) + sum(residents) + self._engine_kept - self.memory)
 
     @cached_property
     def _engine_kept(self) -> int:
         """MiB that an engine keeps while others work."""
         engine = Component("rollout", estimate=MemoryInput(self._id, sequence=self.request.sequence, offload=True))
-        found = estimate_memory(engine, self.card, Parallel(tp=2), 2)
-        return found.kept_high if found else 0
+        estimate = estimate_memory(engine, self.card, Parallel(tp=2), 2)
+        return estimate.kept_high if estimate else 0
 
     @property
     def _id(self) -> str:
@@ -218,22 +222,22 @@ class JobSizes:
         engines, _ = self.engines
         least_tp = engines[0].tp if self.limits.actor_leads and name == "actor" and engines else 1
         for parallel in self._megatron(split, least_tp, run.expert_tp):
-            if (found := estimate_memory(component, self.card, parallel, self.even_total)) is None:
+            if (estimate := estimate_memory(component, self.card, parallel, self.even_total)) is None:
                 continue
-            kept = (len(self.request.beside_rollout) - 1) * found.kept_high + self._engine_kept
-            candidates.append((max(0, found.high + kept - self.memory), self._seconds(component, parallel), parallel))
-        least = min(candidates, key=lambda candidate: candidate[:2], default=(0, 0.0, Parallel(cp=split)))
-        near_best = [parallel for too_much, seconds, parallel in candidates if too_much == least[0] and seconds <= 1.1 * least[1]]
-        return min(near_best, key=lambda parallel: (parallel.pp, parallel.tp, parallel.ep), default=least[2])
+            resident = (len(self.request.beside_rollout) - 1) * estimate.kept_high + self._engine_kept
+            candidates.append((max(0, estimate.high + resident - self.memory), self._seconds(component, parallel), parallel))
+        best = min(candidates, key=lambda candidate: candidate[:2], default=(0, 0.0, Parallel(cp=split)))
+        near_best = [parallel for too_much, seconds, parallel in candidates if too_much == best[0] and seconds <= 1.1 * best[1]]
+        return min(near_best, key=lambda parallel: (parallel.pp, parallel.tp, parallel.ep), default=best[2])
 
     def _seconds(self, component: Component, parallel: Parallel) -> float:
         """Return the likely seconds of an iteration; 0 if no speed is known."""
-        request, (speed, joined) = self.request, speeds_of(self.cluster)[self.trainer[0]]
+        request, (speed, network) = self.request, speeds_of(self.cluster)[self.trainer[0]]
         if speed is None or component.estimate is None:
             return 0.0
         batch = IterationBatch(request.prompts, request.samples, request.prompt, request.response, request.mean_response)
         shape, expert_tp = shape_of(component.estimate, self.card), component.estimate.expert_tp
-        run = ModelRun(shape, parallel, self.even_total, speed, joined, expert_tp=expert_tp)
+        run = ModelRun(shape, parallel, self.even_total, speed, network, expert_tp=expert_tp)
         return phase_seconds(component, run, batch, True).likely
 
     def _megatron(self, split: int, least_tp: int, expert_tp: int) -> Iterator[Parallel]:
@@ -259,27 +263,27 @@ class JobSizes:
         nodes = [1 << power for power in range(6) if self.near << power <= self.total]
         nodes = nodes if self.card.experts or self.limits.over_nodes == "pp" else [1]
         nodes = nodes if self.limits.over_nodes else [1]
-        tried = [(count, part) for count in nodes for part in (UTILIZATION, _FULL)]
-        tried = sorted(tried, key=lambda pair: pair[1]) if by_ranks else tried
-        for count, part in tried:
-            if fitting := self._fitting(count, part):
-                more = self._fitting(2 * count, part) if self.card.latent and by_ranks and 2 * count in nodes else []
-                return fitting + more, part
+        options = [(count, percent) for count in nodes for percent in (UTILIZATION, _FULL)]
+        options = sorted(options, key=lambda pair: pair[1]) if by_ranks else options
+        for count, percent in options:
+            if fitting := self._fitting(count, percent):
+                more = self._fitting(2 * count, percent) if self.card.latent and by_ranks and 2 * count in nodes else []
+                return fitting + more, percent
         return [], UTILIZATION
 
-    def _fitting(self, count: int, part: int) -> list[Parallel]:
+    def _fitting(self, count: int, percent: int) -> list[Parallel]:
         """Return the parallel sizes over so many nodes that fit in a percent.
 
         On one solid range a tp that divides a node leaves no gaps.
         """
-        estimate, found = MemoryInput(self._id, sequence=self.request.sequence), list[Parallel]()
+        estimate, sizes = MemoryInput(self._id, sequence=self.request.sequence), list[Parallel]()
         for tp in divisors(self.card.heads, self.near):
             size = Parallel(tp=tp, **({self.limits.over_nodes: count} if count > 1 else {}))
             need = estimate_memory(Component("rollout", estimate=estimate), self.card, size, size.replica)
-            if need is not None and need.mebibytes <= self.memory * part // 100:
-                found.append(size)
-        even = [size for size in found if self.near % size.tp == 0]
-        return found if not self.limits.solid or (not even and not self.limits.over_nodes) else even
+            if need is not None and need.mebibytes <= self.memory * percent // 100:
+                sizes.append(size)
+        even = [size for size in sizes if self.near % size.tp == 0]
+        return sizes if not self.limits.solid or (not even and not self.limits.over_nodes) else even
 
     @property
     def nearly_fits(self) -> bool:

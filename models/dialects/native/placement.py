@@ -29,7 +29,7 @@ MAX_PROCESSES = 1 << 20
 
 
 def place_by_text(
-    component: Component, degrees: Iterable[Parallel], written: Scalar, source: Source, cluster: Cluster, findings: list[Finding]
+    component: Component, degrees: Iterable[Parallel], value: Scalar, source: Source, cluster: Cluster, findings: list[Finding]
 ) -> Component | None:
     """Return the component with its runs; None and findings if the placement is invalid.
 
@@ -37,26 +37,26 @@ def place_by_text(
     the ranks.
     """
     labels = component.node_groups
-    placement = read_placement(written.text, number_groups(cluster, labels))
+    placement = read_placement(value.text, number_groups(cluster, labels))
     if placement.faults or placement.processes > MAX_PROCESSES:
-        better = _better(written.text, cluster, labels)
+        better = _better(value.text, cluster, labels)
         # Quotes allow a flow map around the text.
-        quoted = source.text[written.span.start : written.span.start + 1] in ("'", '"')
+        has_quotes = source.text[value.span.start : value.span.start + 1] in ("'", '"')
         edit = None
-        if better is not None and written.origin is None:
-            edit = Edit(written.span, in_flow_map(better) if quoted else plain_or_quoted(better))
+        if better is not None and value.origin is None:
+            edit = Edit(value.span, in_flow_map(better) if has_quotes else plain_or_quoted(better))
         advice = f"write `{better}`" if edit else "write `ranks`, or `ranks:processes`, such as `0-3:0-7`"
         for fault in placement.faults:
-            span, message = _place(written, source, fault.start, fault.end), f"`{component.name}`: {fault.message}"
-            finding = error(fault.code, component.name, message, span, label=fault.label, help=advice, edit=edit, origin=written.origin)
+            span, message = _place(value, source, fault.start, fault.end), f"`{component.name}`: {fault.message}"
+            finding = error(fault.code, component.name, message, span, label=fault.label, help=advice, edit=edit, origin=value.origin)
             findings.append(finding)
         if not placement.faults:
             message = f"`{component.name}` has {placement.processes:,} processes, more than the {MAX_PROCESSES:,} that are read"
-            findings.append(error("PW102", component.name, message, written.span, help="name fewer processes"))
+            findings.append(error("PW102", component.name, message, value.span, help="name fewer processes"))
         return None
     runs = runs_of(placement.pairs, cluster, labels)
     sizes = {max(1, pair.resources // pair.processes) for pair in placement.pairs}
-    component = place_component(component, written.span, runs, cluster.kind(labels), sizes, findings)
+    component = place_component(component, value.span, runs, cluster.kind(labels), sizes, findings)
     if not component.contiguous or component.stride == 1:
         return component
     amount = sum(run.amount for run in runs)
@@ -65,10 +65,10 @@ def place_by_text(
     if component.unit <= component.group_size:
         return component
     if amount % component.unit:
-        shown, rest = with_noun(amount, "accelerator"), amount % component.unit
-        message = f"the {shown} of `{component.name}` {are(amount)} no whole blocks of {component.unit}, so its stride cannot be kept"
+        amount_text, rest = with_noun(amount, "accelerator"), amount % component.unit
+        message = f"the {amount_text} of `{component.name}` {are(amount)} no whole blocks of {component.unit}, so its stride cannot be kept"
         advice = f"give it a multiple of {component.unit}"
-        findings.append(error("PW206", component.name, message, written.span, label=shown, help=advice, amount=rest))
+        findings.append(error("PW206", component.name, message, value.span, label=amount_text, help=advice, amount=rest))
         return None
     return replace(component, runs=compress(deal_by_stride(component, runs), cluster.kind(labels), labels[0]))
 
@@ -77,20 +77,20 @@ def _better(text: str, cluster: Cluster, labels: tuple[str, ...]) -> str | None:
     """Return a corrected text with each process on a single node; None if unknown."""
     from ...placements.correction import correct_text
 
-    known = number_groups(cluster, labels)
-    if known.size is None:
-        return correct_text(text, known)
+    resources = number_groups(cluster, labels)
+    if resources.size is None:
+        return correct_text(text, resources)
     return correct_text(
-        text, known, cluster.numbering(labels), lambda candidate: not why_not(runs_of(candidate.pairs, cluster, labels), in_order=False)
+        text, resources, cluster.numbering(labels), lambda candidate: not why_not(runs_of(candidate.pairs, cluster, labels), in_order=False)
     )
 
 
 def deal_by_stride(component: Component, runs: Sequence[Run]) -> Iterator[tuple[int, list[Seat]]]:
     """Yield (rank, seats) with groups interleaved by the component's stride."""
-    ordered = [seat for _, process_seats in seats(runs) for seat, _, _ in process_seats]
+    all_seats = [seat for _, process_seats in seats(runs) for seat, _, _ in process_seats]
     size, rank = component.group_size, 0
-    for start in range(0, len(ordered), component.unit):
-        block = ordered[start : start + component.unit]
+    for start in range(0, len(all_seats), component.unit):
+        block = all_seats[start : start + component.unit]
         for position in range(component.stride):
             group = block[position :: component.stride]
             for first in range(0, size, component.per_process):
@@ -98,25 +98,25 @@ def deal_by_stride(component: Component, runs: Sequence[Run]) -> Iterator[tuple[
                 rank += 1
 
 
-def _place(written: Scalar, source: Source, start: int, end: int) -> Span:
+def _place(value: Scalar, source: Source, start: int, end: int) -> Span:
     """Return the span of some characters of a placement; of the whole value if unknown."""
-    text = source.text[written.span.start : written.span.end]
-    shift = 0 if text == written.text else 1 if text[1:-1] == written.text else -1
-    if shift < 0 or written.origin is not None:
-        return written.span
-    return written.span.part(shift + start, shift + max(end, start + 1))
+    text = source.text[value.span.start : value.span.end]
+    shift = 0 if text == value.text else 1 if text[1:-1] == value.text else -1
+    if shift < 0 or value.origin is not None:
+        return value.span
+    return value.span.part(shift + start, shift + max(end, start + 1))
 
 
-def place_by_list(component: Component, written: ListNode, cluster: Cluster, findings: list[Finding]) -> Component | None:
+def place_by_list(component: Component, placement: ListNode, cluster: Cluster, findings: list[Finding]) -> Component | None:
     """Return the component with its runs; None and findings if the list is invalid.
 
-    `written` has the right form (`PlacedForm`).
+    `placement` has the right form (`PlacedForm`).
     """
     faults: list[ListFault] = []
-    entries = list(_entries(component, written, cluster, faults))
+    entries = list(_entries(component, placement, cluster, faults))
     runs = read_list(entries, cluster, faults) if not faults else ()
     for fault in faults:
-        item = written.items[fault.entry]
+        item = placement.items[fault.entry]
         value = find(item, fault.key) if fault.key else None
         edit = Edit(value.span, in_flow_map(fault.better)) if value and fault.better else None
         advice = f"write `{edit.text}`" if edit else fault.help or "write entries such as `{ranks: 0-3, node: 0, accelerators: 0-3}`"
@@ -128,12 +128,12 @@ def place_by_list(component: Component, written: ListNode, cluster: Cluster, fin
     for run in runs:
         sizes_by_rank[run.ranks.start] = sizes_by_rank.get(run.ranks.start, 0) + run.each
     sizes = {max(1, size) for size in sizes_by_rank.values()}
-    return place_component(component, written.span, runs, cluster.kind(component.node_groups), sizes, findings)
+    return place_component(component, placement.span, runs, cluster.kind(component.node_groups), sizes, findings)
 
 
-def _entries(component: Component, written: ListNode, cluster: Cluster, faults: list[ListFault]) -> Iterator[ListedPlacement]:
+def _entries(component: Component, placement: ListNode, cluster: Cluster, faults: list[ListFault]) -> Iterator[ListedPlacement]:
     """Yield the entries, each with node group and kind of resource."""
-    for position, item in enumerate(written.items):
+    for position, item in enumerate(placement.items):
         data = {entry.key.text: entry.value for entry in item} if isinstance(item, MapNode) else {}
         label = _text(data["node_group"]) if "node_group" in data else component.node_groups[0]
         if label not in component.node_groups:
@@ -195,25 +195,25 @@ def _fault(component: Component, kind: str, runs: Sequence[Run], sizes: Collecti
         return None
     assignment = Assignment({name: runs})
     # A shared resource counts once, or for each of its processes.
-    occupied = assignment.count_held(name, kind), assignment.amount(name)
+    amounts = assignment.count_held(name, kind), assignment.amount(name)
     noun = "accelerator" if kind == ACCELERATOR else kind
-    requested = component.counts or ((component.least, component.most),)
-    if "accelerators" in spans and not any(map(component.may_have, occupied)):
-        return _mismatch(component, "accelerators", requested, noun, occupied[0])
+    demand = component.counts or ((component.least, component.most),)
+    if "accelerators" in spans and not any(map(component.may_have, amounts)):
+        return _mismatch(component, "accelerators", demand, noun, amounts[0])
     if "accelerators_per_process" in spans and set(sizes) != {per_process}:
         gives = " or ".join(map(str, sorted(sizes)))
         message = f"{name} asks for {with_noun(per_process, noun)} a process, its placement gives {gives}"
         advice = f"place {per_process} a process, or {f'ask for {gives}' if len(sizes) == 1 else 'drop `accelerators_per_process`'}"
         return error(CODE, name, message, spans["accelerators_per_process"], help=advice)
-    requested = tuple((-(-low // per_process), high // per_process) for low, high in requested)
+    demand = tuple((-(-low // per_process), high // per_process) for low, high in demand)
     processes = assignment.world_size(name)
-    if "processes" in spans and not holds(requested, processes):
-        return _mismatch(component, "processes", requested, "process", processes)
+    if "processes" in spans and not holds(demand, processes):
+        return _mismatch(component, "processes", demand, "process", processes)
     return None
 
 
-def _mismatch(component: Component, key: str, requested: Counts, noun: str, placed: int) -> Finding:
-    wanted = nearest(requested, placed)
-    message = f"{component.name} asks for {write_counts(requested)} {plural(noun, requested[-1][1])}, {placed} {are(placed)} placed"
-    advice = f"place {wanted}, or ask for {placed}"
-    return error(CODE, component.name, message, component.spans[key], help=advice, witnesses=(placed,), amount=abs(wanted - placed))
+def _mismatch(component: Component, key: str, demand: Counts, noun: str, count: int) -> Finding:
+    target = nearest(demand, count)
+    message = f"{component.name} asks for {write_counts(demand)} {plural(noun, demand[-1][1])}, {count} {are(count)} placed"
+    advice = f"place {target}, or ask for {count}"
+    return error(CODE, component.name, message, component.spans[key], help=advice, witnesses=(count,), amount=abs(target - count))

@@ -53,11 +53,11 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
             message = f"`{entry.key.text}` is no key of a native file"
             findings.append(error("PW104", "", message, entry.key.span, label="not known", help=advice, edit=edit))
     interpolator = Interpolator.of(document)
-    resolved = {key: interpolator.tree(value, (key,)) for key in KEYS if (value := root.get(key)) is not None}
-    cluster = _cluster(resolved.get("cluster"), machines, source, findings)
+    values = {key: interpolator.tree(value, (key,)) for key in KEYS if (value := root.get(key)) is not None}
+    cluster = _cluster(values.get("cluster"), machines, source, findings)
     if cluster is UNKNOWN:
-        cluster = cluster.with_groups(NodeGroup(label, (), ACCELERATOR) for label in _named_groups(resolved.get("components")))
-    problem = None if cluster is None else _problem(resolved, cluster, source, level, findings)
+        cluster = cluster.with_groups(NodeGroup(label, (), ACCELERATOR) for label in _named_groups(values.get("components")))
+    problem = None if cluster is None else _problem(values, cluster, source, level, findings)
     unchecked = [*document.unchecked, *interpolator.unchecked]
     if cluster is not None and not cluster.counted:
         why = "the number of nodes is not given" if isinstance(machines, AsDeclared) else "the cluster is not given"
@@ -68,27 +68,27 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
 def _named_groups(components: Value | None) -> set[str]:
     """Return the node groups that components name, for a cluster that is not known."""
     hints = [entry.value for entry in components] if isinstance(components, MapNode) else []
-    named = [group for hint in hints if isinstance(hint, MapNode) and (group := hint.get("node_group")) is not None]
-    items = [item for group in named for item in (group.items if isinstance(group, ListNode) else (group,))]
+    group_values = [group for hint in hints if isinstance(hint, MapNode) and (group := hint.get("node_group")) is not None]
+    items = [item for group in group_values for item in (group.items if isinstance(group, ListNode) else (group,))]
     return {item.text for item in items if isinstance(item, Scalar)} - {CLUSTER_LABEL, NODE_LABEL}
 
 
 def _problem(values: dict[str, Value], cluster: Cluster, source: Source, level: str, findings: list[Finding]) -> Problem:
-    written = values.get("components")
-    if not isinstance(written, MapNode):
-        span = source.whole() if written is None else written.span
+    section = values.get("components")
+    if not isinstance(section, MapNode):
+        span = source.whole() if section is None else section.span
         help_ = "write `components: {actor: {accelerators: 8}}`"
         findings.append(error("PW105", "", "`components` must be a map of components", span, help=help_))
         return Problem(cluster, Job(()))
-    names_in_file = [entry.key.text for entry in written]
+    names_in_file = [entry.key.text for entry in section]
     file_relations = tuple(read_relations(values.get("relations"), names_in_file, findings))
     links = tuple(read_links(values.get("links"), names_in_file, findings))
     work = tuple(read_work(values.get("work"), names_in_file, level, findings))
-    components, relations, choices, faulty = add_hints(written, cluster, (), findings, file_relations)
+    components, relations, choices, faulty = add_hints(section, cluster, (), findings, file_relations)
     placed_components = []
     for component in components:
         placed_component: Component | None = component
-        hints = written.get(component.name)
+        hints = section.get(component.name)
         placement = hints.get("placement") if isinstance(hints, MapNode) else None
         if not cluster.counted and isinstance(placement, (Scalar, ListNode)):
             placed_component = replace(component, spans={**component.spans, "placement": placement.span})
@@ -108,36 +108,36 @@ def _problem(values: dict[str, Value], cluster: Cluster, source: Source, level: 
     shares = tuple(share for share in work if share.component in placed_names)
     links = tuple(link for link in links if {link.source, link.target} <= placed_names)
     preference = read_preference(values.get("objective"), findings)
-    allowed = read_allowed(values.get("allow"), findings)
-    timed = with_estimated_times(placed_components, open_, cluster, values.get("plan"), findings)
-    known, assumed = with_usual_phases(timed, values.get("plan"))
-    workload = read_plan(values.get("plan"), known, findings, faulty=faulty | (set(names_in_file) - placed_names), cluster=cluster)
-    workload = workload and replace(workload, assumed=(*workload.assumed, *assumed))
+    allow = read_allowed(values.get("allow"), findings)
+    with_times = with_estimated_times(placed_components, open_, cluster, values.get("plan"), findings)
+    members, assumptions = with_usual_phases(with_times, values.get("plan"))
+    workload = read_plan(values.get("plan"), members, findings, faulty=faulty | (set(names_in_file) - placed_names), cluster=cluster)
+    workload = workload and replace(workload, assumed=(*workload.assumed, *assumptions))
     return Problem(
-        cluster, Job(known, relations, allowed, open_, shares, links=links, preference=preference, planning=PlanningSpec(workload=workload))
+        cluster, Job(members, relations, allow, open_, shares, links=links, preference=preference, planning=PlanningSpec(workload=workload))
     )
 
 
-def _cluster(written: Value | None, machines: Machines, source: Source, findings: list[Finding]) -> Cluster | None:
+def _cluster(value: Value | None, machines: Machines, source: Source, findings: list[Finding]) -> Cluster | None:
     """Return the cluster of the caller, else of the file, else UNKNOWN; None if unusable."""
     cluster = None
-    if written is not None:
+    if value is not None:
         try:
-            cluster = _read_cluster(written)
+            cluster = _read_cluster(value)
         except UnusableInput as problem:
             findings += problem.findings
     if isinstance(machines, AsDeclared):
         machines = None
     if machines is None:
-        return UNKNOWN if written is None else cluster
+        return UNKNOWN if value is None else cluster
     if cluster is None:
         return machines
-    if [len(node.accelerators) for node in cluster.nodes] != [len(node.accelerators) for node in machines.nodes] and written is not None:
+    if [len(node.accelerators) for node in cluster.nodes] != [len(node.accelerators) for node in machines.nodes] and value is not None:
         message = f"the file describes {_size(cluster)}, but `--cluster` with {_size(machines)} is used"
-        findings.append(warning("PW114", "", message, written.span, label="not used", help="make the two agree"))
+        findings.append(warning("PW114", "", message, value.span, label="not used", help="make the two agree"))
     if any(rank >= len(machines.nodes) for group in cluster.declared for rank in group.node_ranks):
         message = f"node groups of the file name nodes beyond the {len(machines.nodes)} of `--cluster`"
-        findings.append(error("PW114", "", message, written.span if written else None, help="name a cluster with all these nodes"))
+        findings.append(error("PW114", "", message, value.span if value else None, help="name a cluster with all these nodes"))
         return None
     return replace(machines, declared=machines.declared or cluster.declared)
 

@@ -28,17 +28,17 @@ def render(problem: Problem) -> Rendering:
     """Return the file; components keep their names."""
     losses: list[Finding] = []
     names = {component.name: component.name for component in problem.components}
-    shared = colocations(problem) if problem.job.capabilities.shares_accelerators else ()
-    allowed = [*(["overlap"] if shared is None else []), *crossing(problem)]
+    sharing_relations = colocations(problem) if problem.job.capabilities.shares_accelerators else ()
+    permissions = [*(["overlap"] if sharing_relations is None else []), *crossing(problem)]
     key_relations = tuple(relation for relation in problem.job.relations if relation.kind in KEYS and not relation.reason)
-    problem_to_write = replace(problem, job=replace(problem.job, relations=(*key_relations, *(shared or ()))))
+    problem_to_write = replace(problem, job=replace(problem.job, relations=(*key_relations, *(sharing_relations or ()))))
     components = {component.name: _component(problem_to_write, component, names, losses) for component in problem.components}
     relations = [
         relation_to_data(relation, names) for relation in problem.job.relations if relation not in key_relations or relation.reason
     ]
     work = [_work(share) for share in problem.shares]
     data: Data = {"cluster": cluster_to_data(problem.cluster)}
-    sections = {"allow": allowed, "components": components, "relations": relations, **links_to_data(problem, names), "work": work}
+    sections = {"allow": permissions, "components": components, "relations": relations, **links_to_data(problem, names), "work": work}
     data |= {key: value for key, value in sections.items() if value}
     return Rendering(to_yaml(data), tuple(losses), names)
 

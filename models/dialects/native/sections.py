@@ -21,24 +21,24 @@ By default a native file refuses everything that at least one framework refuses.
 """
 
 
-def read_allowed(written: Value | None, findings: list[Finding]) -> Capabilities:
+def read_allowed(value: Value | None, findings: list[Finding]) -> Capabilities:
     """Return the capabilities in `allow`, a word or a list of words."""
-    if written is None:
+    if value is None:
         return Capabilities()
-    items = written.items if isinstance(written, ListNode) else (written,)
-    named = []
+    items = value.items if isinstance(value, ListNode) else (value,)
+    capabilities = []
     for item in items:
         word = item.text if isinstance(item, Scalar) else ""
         if word in ALLOWED:
-            named.append(ALLOWED[word])
+            capabilities.append(ALLOWED[word])
             continue
         close = nearest(word, ALLOWED)
         edit = Edit(item.span, close) if close else None
-        listed = ", ".join(f"`{allowed}`" for allowed in ALLOWED)
-        advice = f"write `{close}`" if close else f"known are {listed}"
+        choices = ", ".join(f"`{choice}`" for choice in ALLOWED)
+        advice = f"write `{close}`" if close else f"known are {choices}"
         message = f"`{word[:60]}` is nothing that a native file can allow" if word else "`allow` is a list of words"
         findings.append(error("PW105", "", message, item.span, label="not known", help=advice, edit=edit))
-    return Capabilities(**dict.fromkeys(named, True))  # type: ignore[arg-type]
+    return Capabilities(**dict.fromkeys(capabilities, True))  # type: ignore[arg-type]
 
 
 _Level = OneOfValues("level", LEVELS)
@@ -56,10 +56,10 @@ class WorkForm(Form):
     reason = key(Word, default="", description="who demands it, such as `the trainer drops what is left`")
 
 
-def read_work(written: Value | None, names: Collection[str], level: str, findings: list[Finding]) -> Iterator[Share]:
+def read_work(value: Value | None, names: Collection[str], level: str, findings: list[Finding]) -> Iterator[Share]:
     """Yield the shares of the section that `level` judges."""
     for position, (form, item) in enumerate(
-        entries(WorkForm, written, "work", "{component: env, what: environments, amount: 512}", findings)
+        entries(WorkForm, value, "work", "{component: env, what: environments, amount: 512}", findings)
     ):
         if form.component not in names:
             findings.append(unknown("work", form.component, names, span_in(item, "component")))

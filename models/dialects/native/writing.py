@@ -36,42 +36,42 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
     edited file would not give this Assignment when read back, or if another value of the file would
     change.
     """
-    problem, written = reading.problem, reading.source.root.get("components")
-    if problem is None or not isinstance(written, MapNode):
+    problem, section = reading.problem, reading.source.root.get("components")
+    if problem is None or not isinstance(section, MapNode):
         raise refuse_writing("", "the file has no `components:` map that could be edited")
-    edits, changed, added = list[Edit](), set[str](), sharing(problem, assignment)
+    edits, changed_keys, additions = list[Edit](), set[str](), sharing(problem, assignment)
     for component in problem.components:
-        name, hints, chosen = component.name, written.get(component.name), degrees.get(component.name)
-        if component.runs is not None and chosen is None:
+        name, hints, new_degrees = component.name, section.get(component.name), degrees.get(component.name)
+        if component.runs is not None and new_degrees is None:
             continue
         if not isinstance(hints, MapNode):
             raise refuse_writing(name, "its hints are written elsewhere, through an interpolation")
-        if chosen is not None:
-            edits += degrees_of(reading.source, hints, chosen)
-            changed.add(f"components.{name}.{KEY}")
-            component = replace(component, parallel=chosen)
+        if new_degrees is not None:
+            edits += degrees_of(reading.source, hints, new_degrees)
+            changed_keys.add(f"components.{name}.{KEY}")
+            component = replace(component, parallel=new_degrees)
         if component.runs is None:
-            keys = _keys(problem, component, assignment.of(name), hints, added.get(name, {}))
+            keys = _keys(problem, component, assignment.of(name), hints, additions.get(name, {}))
             edits += edits_of(reading.source, hints, keys)
-            changed |= {f"components.{name}.{key}" for key in keys}
-    again = read_again(reading, edits, changed, partial(read, machines=problem.cluster, level=reading.level))
-    check_places(assignment, {component.name: component for component in again.components} if again else {})
+            changed_keys |= {f"components.{name}.{key}" for key in keys}
+    new_problem = read_again(reading, edits, changed_keys, partial(read, machines=problem.cluster, level=reading.level))
+    check_places(assignment, {component.name: component for component in new_problem.components} if new_problem else {})
     for name, parallel in degrees.items():
-        if again is None or again[name].parallel != parallel or name in again.job.choices:
+        if new_problem is None or new_problem[name].parallel != parallel or name in new_problem.job.choices:
             raise refuse_writing(name, f"`{name}`, written down and read again, would not have {parallel}")
     return edits
 
 
-def _keys(problem: Problem, component: Component, runs: Sequence[Run], hints: MapNode, added: dict[str, list[str]]) -> Values:
-    """Return the keys of a placed component; names are `added` to those in the file."""
+def _keys(problem: Problem, component: Component, runs: Sequence[Run], hints: MapNode, additions: dict[str, list[str]]) -> Values:
+    """Return the keys of a placed component; `additions` are names beside those in the file."""
     placement: object
     try:
         placement = plain_or_quoted(text_of(problem, component, runs, component.node_groups))
     except UnusableInput:
         placement = placement_list(runs, grouped=len(component.node_groups) > 1)
-    current = {key: hints.get(key) for key in added}
+    current = {key: hints.get(key) for key in additions}
     before = {key: [leaf.text for leaf in leaves(value)] if value is not None else [] for key, value in current.items()}
-    return {"placement": placement} | {key: [*before[key], *names] for key, names in added.items()}
+    return {"placement": placement} | {key: [*before[key], *names] for key, names in additions.items()}
 
 
 def text_of(problem: Problem, component: Component, runs: Sequence[Run], labels: tuple[str, ...]) -> str:

@@ -33,8 +33,8 @@ def environments(mode: Mode) -> None:
     phases_of_job, stages = mode.phases, mode.settings.whole("rollout.pipeline_stage_num", SHARES, 1)
     if not phases_of_job or stages is None:
         return
-    decoupled = mode.task != "offline" and not mode.is_older_than("0.3") and mode.settings.flag("runner.enable_decoupled_mode", SHARES)
-    if decoupled and mode.components.get("rollout"):
+    is_decoupled = mode.task != "offline" and not mode.is_older_than("0.3") and mode.settings.flag("runner.enable_decoupled_mode", SHARES)
+    if is_decoupled and mode.components.get("rollout"):
         mode.relations.append(Relation(NOT_FEWER, ("env", "rollout"), None, "RLinf's decoupled mode"))
     _check_gathering(mode)
     for phase in phases_of_job:
@@ -43,7 +43,7 @@ def environments(mode: Mode) -> None:
         fits = lcm(fits, (mode.processes("rollout") or 1) * stages.value)
         total = mode.settings.whole(f"env.{phase}.total_num_envs", SHARES, fits=fits)
         if total and groups:
-            _deal_out(mode, phase, total, stages, groups, bool(decoupled))
+            _deal_out(mode, phase, total, stages, groups, bool(is_decoupled))
         if total and phase == "train" and not mode.is_older_than("0.3"):
             has_model, standalone = (mode.settings.flag(f"reward.{key}", SETTING) for key in ("use_reward_model", "standalone_realworld"))
             if has_model and standalone is False:
@@ -62,20 +62,20 @@ def _check_gathering(mode: Mode) -> None:
         mode.error(SHARES, "rollout", message, help)
 
 
-def _deal_out(mode: Mode, phase: str, total: Amount, stages: Amount, groups: Amount, decoupled: bool) -> None:
+def _deal_out(mode: Mode, phase: str, total: Amount, stages: Amount, groups: Amount, is_decoupled: bool) -> None:
     """Add shares: environments of a phase divide among env, rollout and, pipelined, the actor."""
     processes = mode.processes("env")
     if processes and stages.value > 1:
         formula = f"{with_noun(total.value, 'environment')} // {with_noun(processes, 'process')} // {with_noun(stages.value, 'stage')}"
         mode.derive("env", f"environments per stage to {phase}", total.value // processes // stages.value, formula, total, stages)
-    pipelined = phase == "train" and not mode.is_older_than("0.3") and mode.settings.flag("runner.use_training_pipeline", SHARES)
+    is_pipelined = phase == "train" and not mode.is_older_than("0.3") and mode.settings.flag("runner.use_training_pipeline", SHARES)
     multiple_name = " x ".join(amount.name for amount in (stages, groups) if amount.value > 1)
-    reason, proved = _verdict(mode, total.value, stages.value, groups.value, bool(pipelined))
-    mode.share("env", total, stages.value * groups.value, multiple_name, WHAT, reason, proved)
-    if pipelined:
+    reason, is_proved = _verdict(mode, total.value, stages.value, groups.value, bool(is_pipelined))
+    mode.share("env", total, stages.value * groups.value, multiple_name, WHAT, reason, is_proved)
+    if is_pipelined:
         mode.share("actor", total, 1, "", WHAT, "RLinf notices it when the env processes are constructed (`runner.use_training_pipeline`)")
     rollout = mode.components.get("rollout")
-    if mode.is_older_than("0.2") or decoupled:
+    if mode.is_older_than("0.2") or is_decoupled:
         return  # in 0.1 each env process has the same number of rollout processes, see _check_gathering
     if total.value % stages.value == 0:
         reason = "RLinf notices it only at the first rollout, when it routes the environments"
@@ -87,7 +87,7 @@ def _deal_out(mode: Mode, phase: str, total: Amount, stages: Amount, groups: Amo
         mode.share("rollout", stage, 1, "", WHAT, "RLinf notices it only at the first rollout", _is_routed(mode))
 
 
-def _verdict(mode: Mode, total: int, stages: int, groups: int, pipelined: bool) -> tuple[str, bool]:
+def _verdict(mode: Mode, total: int, stages: int, groups: int, is_pipelined: bool) -> tuple[str, bool]:
     """Return when RLinf notices an uneven division of environments, and if failure is proved.
 
     RLinf's own check of the stages, ``total % processes % stages``, is never false after the
@@ -95,7 +95,7 @@ def _verdict(mode: Mode, total: int, stages: int, groups: int, pipelined: bool) 
     environments of a stage, which may or may not divide.
     """
     processes = mode.processes("env")
-    if not processes or total % processes or total % (processes * stages) == 0 or pipelined:
+    if not processes or total % processes or total % (processes * stages) == 0 or is_pipelined:
         return CHECKED, True
     per_stage = total // processes // stages
     if not per_stage or per_stage % groups:
@@ -153,23 +153,23 @@ def _reasoning(mode: Mode, backend: str | None) -> None:
     """Add shares for the global batch of a reasoning job, computed as in RLinf."""
     settings = mode.settings
     prompts, group = settings.whole("data.rollout_batch_size", SHARES), settings.whole("algorithm.group_size", SHARES)
-    parts, micro = (settings.whole(f"algorithm.{key}", SHARES, 1) for key in ("n_minibatches", "training_batch_size_per_gpu"))
-    if not prompts or not group or not parts or not micro:
+    updates, micro = (settings.whole(f"algorithm.{key}", SHARES, 1) for key in ("n_minibatches", "training_batch_size_per_gpu"))
+    if not prompts or not group or not updates or not micro:
         return
     samples = prompts.value * group.value
-    batch = samples // parts.value
+    batch = samples // updates.value
     mode.derive("actor", "samples per step", samples, f"{with_noun(prompts.value, 'prompt')} x {group.value} of a group", prompts, group)
-    mode.derive("actor", "samples per update", batch, f"{with_noun(samples, 'sample')} // {with_noun(parts.value, 'minibatch')}", parts)
+    mode.derive("actor", "samples per update", batch, f"{with_noun(samples, 'sample')} // {with_noun(updates.value, 'minibatch')}", updates)
     if mode.task == "reasoning" and mode.placer not in (Placer.MULTI_AGENT, Placer.MULTI_AGENT_EVAL):
         # A process of `reward` receives whole groups and stops when it has more than its share;
         # some agent loops never start it. Source: RLinf, rlinf/workers/reward/reward_worker.py,
         # RewardWorker.compute_rewards.
-        proved = settings.at("agentloop") is None and settings.at("agentlightning") is None and not mode.notes.partial
+        is_proved = settings.at("agentloop") is None and settings.at("agentlightning") is None and not mode.notes.partial
         reason = "RLinf notices it in the first step, when the reward workers count what they got"
-        mode.share("reward", prompts, 1, "", "prompts", reason, proved)
+        mode.share("reward", prompts, 1, "", "prompts", reason, is_proved)
     if backend == FSDP:
         _derive_samples(mode, batch, micro, None)
-        name = f"{prompts.name} x {group.name}" + (f" // {parts.name}" if parts.value > 1 else "")
+        name = f"{prompts.name} x {group.name}" + (f" // {updates.name}" if updates.value > 1 else "")
         micro_name = micro.name if micro.value > 1 else ""
         mode.share("actor", Amount(batch, name, prompts.scalar), micro.value, micro_name, "samples", CHECKED)
     elif backend == MEGATRON:

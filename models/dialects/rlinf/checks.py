@@ -47,7 +47,7 @@ def _server(facts: Facts) -> Number | None:
     """Return the accelerators per server of an evaluation, out of those of rollout."""
     if facts.settings.word("rollout.rollout_backend", DEGREE) != "sglang":
         return None
-    per_server = facts.settings.whole("rollout.sglang.server.num_gpus", DEGREE, 0, least=0)
+    per_server = facts.settings.whole("rollout.sglang.server.num_gpus", DEGREE, 0, minimum=0)
     if per_server is None:
         return None
     if per_server.value:
@@ -125,11 +125,11 @@ def check_settings(mode: Mode, level: str = "") -> None:
     for demand in _demands():
         if demand["check"] != KEYS and demand.get("level", "") == level and _applies(mode, demand):
             when: str = getattr(known, demand.get("when", "CHECKED"), "")
-            given: dict[str, Any] = {"code": demand.get("code", SETTING), "source": f"RLinf, {demand['source']}", "when": when}
-            given |= {
+            overrides: dict[str, Any] = {"code": demand.get("code", SETTING), "source": f"RLinf, {demand['source']}", "when": when}
+            overrides |= {
                 side: _TERMS[demand[side]] for side in ("left", "right") if isinstance(demand.get(side), str) and demand[side] in _TERMS
             }
-            given |= _of_kind(mode, demand) if "kind" in demand else {}
-            given |= {"severity": Severity.ERROR} if program in demand.get("proved_by", ()) else {}
+            overrides |= _of_kind(mode, demand) if "kind" in demand else {}
+            overrides |= {"severity": Severity.ERROR} if program in demand.get("proved_by", ()) else {}
             mode.subject = demand["subject"]
-            check_of(demand, **given).run(mode)
+            check_of(demand, **overrides).run(mode)

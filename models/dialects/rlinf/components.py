@@ -49,14 +49,14 @@ def split_by_commas(notes: Notes, value: MapNode, component: str = "") -> MapNod
             key = _join(names[0].key, entry.key, *(name.key for name in names[1:])) if names else entry.key
             entries, names = [*entries, Entry(key, entry.value)], []
     for entry in entries:
-        for part, noun in ((entry.key, "key"), (entry.value, "value")):
-            if isinstance(part, Scalar) and part.tag == _JOINED:
+        for scalar, noun in ((entry.key, "key"), (entry.value, "value")):
+            if isinstance(scalar, Scalar) and scalar.tag == _JOINED:
                 why = "RLinf ignores the rest silently" if component else "RLinf takes the rest for components without a placement"
-                report, quoted = notes.warn if component else notes.error, f'"{part.text}"'
+                report, text = notes.warn if component else notes.error, f'"{scalar.text}"'
                 subject, message = component or entry.key.text.partition(",")[0], f"the comma ends the {noun} here"
-                report("PW118", subject, message, part.span, "split by a comma", f"write {quoted} in quotes", Edit(part.span, quoted), why)
-    used = (Entry(entry.key, value.get(entry.key.text) or entry.value) for entry in entries) if component else entries
-    return MapNode((*used, *names), value.span, value.flow)
+                report("PW118", subject, message, scalar.span, "split by a comma", f"write {text} in quotes", Edit(scalar.span, text), why)
+    new_entries = (Entry(entry.key, value.get(entry.key.text) or entry.value) for entry in entries) if component else entries
+    return MapNode((*new_entries, *names), value.span, value.flow)
 
 
 _JOINED = "!joined"
@@ -69,24 +69,24 @@ def _join(first: Scalar, last: Scalar, *between: Scalar) -> Scalar:
     return Scalar(text, _JOINED, span, span)
 
 
-def component_placement(notes: Notes, section: MapNode, value: Value | None, hinted: bool) -> MapNode | None:
+def component_placement(notes: Notes, section: MapNode, value: Value | None, has_hints: bool) -> MapNode | None:
     """Return the map; None if missing, unknown or invalid, with a finding unless hints suffice."""
     if isinstance(value, MapNode):
         return split_by_commas(notes, value)
-    if value is not None and (is_unknown(value) or (hinted and isinstance(value, Scalar) and value.is_null)):
+    if value is not None and (is_unknown(value) or (has_hints and isinstance(value, Scalar) and value.is_null)):
         return None
     if value is not None:
         kind = kind_of(value)
         message = f"`component_placement` must be a map of components, but it is {kind}"
         notes.error("PW105", "cluster", message, value, kind, "write each component with its ranks, such as `actor: 0-7`")
-    elif not hinted:
+    elif not has_hints:
         notes.missing("cluster", "component_placement", section.span, "add `component_placement:` with a line for each component")
     return None
 
 
-def names_in(placed: MapNode | None) -> dict[str, Span]:
+def names_in(placements: MapNode | None) -> dict[str, Span]:
     """Return every name in `component_placement`, readable or not, with the span of its key."""
-    return {name: entry.key.span for entry in placed or () for name in names_of(entry) if name}
+    return {name: entry.key.span for entry in placements or () for name in names_of(entry) if name}
 
 
 def read_components(context: Context, value: MapNode) -> tuple[Component, ...]:
@@ -113,18 +113,18 @@ def _names(notes: Notes, owner: MapNode, entry: Entry, seen: set[str]) -> dict[s
     text, names = notes.text(entry.key, entry.key.text), dict[str, Span]()
     pieces = text.text.split(",")
     remaining = ",".join(name for name in dict.fromkeys(piece.strip() for piece in pieces) if name and name not in seen)
-    only = text.replace(remaining, owner.flow) if remaining else notes.remove(owner, entry)
+    edit = text.replace(remaining, owner.flow) if remaining else notes.remove(owner, entry)
     if remaining and owner.entry(remaining) is not None:
-        only = None
+        edit = None
     position = 0
     for piece in pieces:
         name, start = piece.strip(), position + len(piece) - len(piece.lstrip())
-        span, help = text.part(start, start + len(name)), f"write `{remaining}`" if remaining and only else "remove one of the two"
+        span, help = text.part(start, start + len(name)), f"write `{remaining}`" if remaining and edit else "remove one of the two"
         if not name:
             message = f"a name in `{entry.key.text}` is empty, of which RLinf makes a component"
-            notes.warn("PW112", entry.key.text, message, span, "no name", f"write `{remaining}`" if remaining else "write a name", only)
+            notes.warn("PW112", entry.key.text, message, span, "no name", f"write `{remaining}`" if remaining else "write a name", edit)
         elif name in seen:
-            notes.error("PW106", name, f"`{name}` is placed twice", span, "again here", help, only)
+            notes.error("PW106", name, f"`{name}` is placed twice", span, "again here", help, edit)
         else:
             names[name] = span
             seen.add(name)
@@ -158,10 +158,10 @@ def _entry(context: Context, entry: Entry, name: str, in_flow: bool) -> Componen
         return None
     if labels is not None:
         return place_component(Written(context, name, notes.ranks(scalar, name, in_flow), labels, in_flow), spans)
-    written = Written(replace(context, cluster=None), name, notes.ranks(scalar, name, in_flow), Labels(), in_flow)
+    spec = Written(replace(context, cluster=None), name, notes.ranks(scalar, name, in_flow), Labels(), in_flow)
     notes.unsure("PW102", name, "its node group is not known", True, "Declare its node group")
-    numbered, written.fix = number_ranks(None, written.labels.names), written.correction(True)
-    report_faults(written, read_placement(written.text.text, numbered).faults, numbered)
+    resources, spec.fix = number_ranks(None, spec.labels.names), spec.correction(True)
+    report_faults(spec, read_placement(spec.text.text, resources).faults, resources)
     return None
 
 
@@ -171,10 +171,10 @@ def _ranks_of(notes: Notes, placement: Value, name: str, in_flow: bool) -> Scala
         return None
     if not isinstance(placement, Scalar):
         items = placement.items if isinstance(placement, ListNode) else ()
-        written = [item.text if isinstance(item, Scalar) else "" for item in items]
-        text = ",".join(written)
+        texts = [item.text if isinstance(item, Scalar) else "" for item in items]
+        text = ",".join(texts)
         message = f"the placement of `{name}` must be ranks, but it is {kind_of(placement)}"
-        fits = written and all(RANKS.fullmatch(piece) for piece in written)
+        fits = texts and all(RANKS.fullmatch(piece) for piece in texts)
         edit = notes.replace(placement, in_flow_map(text) if in_flow else f'"{text}"' if ":" in text else text) if fits else None
         help = f"write `{text}`" if fits else "write ranks such as `0-7`"
         notes.error("PW105", name, message, placement, kind_of(placement), help, edit)
@@ -187,17 +187,17 @@ def _ranks_of(notes: Notes, placement: Value, name: str, in_flow: bool) -> Scala
     return placement
 
 
-def accelerators_per_node(ones: Cluster, nodes: Figure, components: tuple[Component, ...], asked: Mapping[str, int]) -> Derivation | None:
+def accelerators_per_node(ones: Cluster, nodes: Figure, components: tuple[Component, ...], counts: Mapping[str, int]) -> Derivation | None:
     """Return the largest demand for accelerators per node; None without ranks.
 
-    `ones`: the `nodes` of the file with one accelerator each, so that groups count nodes. `asked`:
+    `ones`: the `nodes` of the file with one accelerator each, so that groups count nodes. `counts`:
     component -> accelerators of its groups that its ranks span, if they could not be resolved.
     """
     most: tuple[int, str, Figure] | None = None
     for component in components:
-        count, has = asked.get(component.name, 0), ones.numbering(component.node_groups).size
-        least = -(-count // has) if has else 0
-        if least > (most[0] if most else 0):
+        count, has = counts.get(component.name, 0), ones.numbering(component.node_groups).size
+        minimum = -(-count // has) if has else 0
+        if minimum > (most[0] if most else 0):
             formula = f"ranks 0-{count - 1} of {component.name} // {with_noun(has, 'node')}, rounded up"
-            most = least, formula, Figure(f"placement of {component.name}", f"0-{count - 1}", component.span("placement"))
+            most = minimum, formula, Figure(f"placement of {component.name}", f"0-{count - 1}", component.span("placement"))
     return Derivation("", ACCELERATORS_PER_NODE, most[0], most[1], (nodes, most[2])) if most else None

@@ -68,96 +68,96 @@ class GroupHardware:
 
 def read_hardware(notes: Notes, value: Value, group: str, nodes: Ranks) -> GroupHardware | None:
     """Return the hardware of a group; None (noted) if its type is unknown."""
-    part = ClusterSection(notes, CODE, group)
-    section = part.mapping(value, f"`hardware` of group `{group}`", "write `type:` and `configs:`", ("type", "configs"), "`hardware`")
+    reader = ClusterSection(notes, CODE, group)
+    section = reader.mapping(value, f"`hardware` of group `{group}`", "write `type:` and `configs:`", ("type", "configs"), "`hardware`")
     if section is None:
         return None
     for key in ("type", "configs"):
         if section.get(key) is None:
-            part.missing(section, key, f"`hardware` of group `{group}` has no `{key}`")
-    named, configs = section.get("type"), section.get("configs")
-    kind = part.word(named, hardware_types(), "`{}` is no hardware type that RLinf can configure", "not a type") if named else None
-    if named is None or kind is None:
+            reader.missing(section, key, f"`hardware` of group `{group}` has no `{key}`")
+    type_, configs = section.get("type"), section.get("configs")
+    kind = reader.word(type_, hardware_types(), "`{}` is no hardware type that RLinf can configure", "not a type") if type_ else None
+    if type_ is None or kind is None:
         return None
     if older := releases_before("hardware", kind):
         message = f"RLinf before {older.until} cannot configure a {kind}"
-        notes.judge(older, Severity.ERROR, CODE, group, message, named, "not a type yet", f"run RLinf {older.until}")
+        notes.judge(older, Severity.ERROR, CODE, group, message, type_, "not a type yet", f"run RLinf {older.until}")
     is_empty = isinstance(configs, MapNode) and not configs.entries
-    items = () if is_empty else None if configs is None else part.items(configs, f"`configs` of group `{group}`")
+    items = () if is_empty else None if configs is None else reader.items(configs, f"`configs` of group `{group}`")
     if configs is None or items is None:
         return GroupHardware(kind, (), False)
     devices: list[tuple[int, Hardware]] = []
-    written: set[str] = set()
+    seen: set[str] = set()
     for item in items:
-        device, text = _device(part, kind, item, nodes), json.dumps(plain(item), sort_keys=True, default=str)
-        if text in written:
-            part.error(f"the same {kind} is listed twice in group `{group}`", item, "again here", "remove one of the two")
-        written.add(text)
+        device, text = _device(reader, kind, item, nodes), json.dumps(plain(item), sort_keys=True, default=str)
+        if text in seen:
+            reader.error(f"the same {kind} is listed twice in group `{group}`", item, "again here", "remove one of the two")
+        seen.add(text)
         devices += [device] if device else []
     complete = len(devices) == len(items)
-    return GroupHardware(kind, tuple(devices), complete, complete and _is_open(part, kind, configs, nodes, {rank for rank, _ in devices}))
+    return GroupHardware(kind, tuple(devices), complete, complete and _is_open(reader, kind, configs, nodes, {rank for rank, _ in devices}))
 
 
-def _is_open(part: ClusterSection, kind: str, configs: Value, nodes: Ranks, configured: Collection[int]) -> bool:
+def _is_open(reader: ClusterSection, kind: str, configs: Value, nodes: Ranks, device_ranks: Collection[int]) -> bool:
     """Return True (noted) if environment variables of nodes may add devices."""
     names = hardware_types()[kind].counted_by
-    bare = next((rank for rank in nodes if rank not in configured), None) if names else None
+    bare = next((rank for rank in nodes if rank not in device_ranks), None) if names else None
     if bare is not None:
-        listed = " and ".join(f"`{name.upper()}`" for name in names)
-        why = f"node {bare} has no {kind} in the file; if {listed} is set there, RLinf makes one for each of its values"
-        part.notes.unsure(CODE, part.subject, why)
-    elif not configured:
-        message = f"group `{part.subject}` has no {kind}: every placement on it fails (RLinf: IndexError)"
-        part.notes.warn(CODE, part.subject, message, configs, "empty", f"list each {kind} with its `node_rank`")
+        variables = " and ".join(f"`{name.upper()}`" for name in names)
+        why = f"node {bare} has no {kind} in the file; if {variables} is set there, RLinf makes one for each of its values"
+        reader.notes.unsure(CODE, reader.subject, why)
+    elif not device_ranks:
+        message = f"group `{reader.subject}` has no {kind}: every placement on it fails (RLinf: IndexError)"
+        reader.notes.warn(CODE, reader.subject, message, configs, "empty", f"list each {kind} with its `node_rank`")
     return bare is not None
 
 
-def _device(part: ClusterSection, kind: str, item: Value, nodes: Ranks) -> tuple[int, Hardware] | None:
+def _device(reader: ClusterSection, kind: str, item: Value, nodes: Ranks) -> tuple[int, Hardware] | None:
     """Return (node rank, device); None (noted) if its node is unknown."""
-    group, table = part.subject, hardware_types()[kind]
+    group, table = reader.subject, hardware_types()[kind]
     noun, keys = f"an item of `configs` of group `{group}`", ("node_rank", *table.fields)
-    device = part.mapping(item, noun, "write `- node_rank: ...`", keys, f"a {kind} configuration")
+    device = reader.mapping(item, noun, "write `- node_rank: ...`", keys, f"a {kind} configuration")
     if device is None:
         return None
     for key, value in ((entry.key.text, entry.value) for entry in device if not is_unknown(entry.value)):
         if words := table.strict.get(key):
-            listed = " or ".join(f"`{name}`" for name in words)
-            part.word(value, words, f"`{key}` of a {kind} must be {listed}, but it is `{{}}`", "not one of them")
+            choices = " or ".join(f"`{name}`" for name in words)
+            reader.word(value, words, f"`{key}` of a {kind} must be {choices}, but it is `{{}}`", "not one of them")
         if key in table.addresses and not is_absent(value) and not _is_address(value):
             message = f"`{key}` must be an IP address, but it is `{value.text if isinstance(value, Scalar) else kind_of(value)}`"
-            part.error(message, value, "not an address", "write an address such as `10.0.0.2`")
-    _check_release(part, kind, device)
+            reader.error(message, value, "not an address", "write an address such as `10.0.0.2`")
+    _check_release(reader, kind, device)
     rank = device.get("node_rank")
     if rank is None:
-        part.missing(device, "node_rank", f"a {kind} of group `{group}` has no `node_rank`", str(nodes.first) if len(nodes) == 1 else "")
+        reader.missing(device, "node_rank", f"a {kind} of group `{group}` has no `node_rank`", str(nodes.first) if len(nodes) == 1 else "")
     if rank is None or is_unknown(rank):
         return None
     number = rank.value if isinstance(rank, Scalar) else None
     if not isinstance(number, int):
-        part.report_kind("`node_rank`", "a whole number", rank, "write a node rank such as `0`, without quotes")
+        reader.report_kind("`node_rank`", "a whole number", rank, "write a node rank such as `0`, without quotes")
         return None
     if not any(number in ranks for ranks in nodes.ranges):
-        known = ", ".join(map(str, islice(nodes, 8))) or "none"
-        message = f"node {number} of this {kind} is not in group `{group}`, which has the nodes {known}"
-        part.error(message, rank, "outside the group", f"name one of {known}, or add node {number} to `node_ranks`")
+        node_list = ", ".join(map(str, islice(nodes, 8))) or "none"
+        message = f"node {number} of this {kind} is not in group `{group}`, which has the nodes {node_list}"
+        reader.error(message, rank, "outside the group", f"name one of {node_list}, or add node {number} to `node_ranks`")
         return None
     return int(number), Hardware(kind, tuple((entry.key.text, _format(entry.value)) for entry in device if entry.key.text != "node_rank"))
 
 
-def _check_release(part: ClusterSection, kind: str, device: MapNode) -> None:
+def _check_release(reader: ClusterSection, kind: str, device: MapNode) -> None:
     """Note fields unknown in a release, and missing fields required by a release."""
-    notes, group, typed = part.notes, part.subject, releases_before("hardware", kind)
+    notes, group, type_releases = reader.notes, reader.subject, releases_before("hardware", kind)
     for entry in device:
         older = releases_before("hardware_field", f"{kind}.{entry.key.text}")
-        if older and older != typed:
+        if older and older != type_releases:
             message = f"a {kind} configuration has no key `{entry.key.text}` before RLinf {older.until}"
             help, edit = f"remove it, or run RLinf {older.until}", notes.remove(device, entry)
             notes.judge(older, Severity.ERROR, "PW104", group, message, entry.key.span, "not a key yet", help, edit)
     for name in hardware_types()[kind].fields:
-        for needed in releases_of("hardware_required", f"{kind}.{name}"):
-            if device.get(name) is None and notes.choice is not None and notes.choice.has(needed):
-                message = f"a {kind} of group `{group}` has no `{name}`, which RLinf before {needed.until} needs"
-                part.missing(device, name, message)
+        for releases in releases_of("hardware_required", f"{kind}.{name}"):
+            if device.get(name) is None and notes.choice is not None and notes.choice.has(releases):
+                message = f"a {kind} of group `{group}` has no `{name}`, which RLinf before {releases.until} needs"
+                reader.missing(device, name, message)
 
 
 def _is_address(value: Value) -> bool:

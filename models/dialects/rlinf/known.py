@@ -97,16 +97,16 @@ def is_profiled(root: MapNode, hints: Value | None) -> bool:
     Components without ranks are searched with or without times. Inference components need no ranks:
     RLinf does not start them where actor and rollout share accelerators.
     """
-    hinted, placed = timed_names(hints), find_placed(root)
-    if not hinted - set(INFERENCE) <= placed:
+    with_times, with_ranks = timed_names(hints), find_placed(root)
+    if not with_times - set(INFERENCE) <= with_ranks:
         return False
-    return isinstance(root.get(KEY), MapNode) or not hinted.isdisjoint(placed)
+    return isinstance(root.get(KEY), MapNode) or not with_times.isdisjoint(with_ranks)
 
 
 def find_placed(root: MapNode) -> frozenset[str]:
     """Return the components with explicit ranks."""
-    placed = find(root, "cluster.component_placement")
-    return frozenset(name for entry in (placed if isinstance(placed, MapNode) else ()) for name in names_of(entry))
+    placements = find(root, "cluster.component_placement")
+    return frozenset(name for entry in (placements if isinstance(placements, MapNode) else ()) for name in names_of(entry))
 
 
 def names_of(entry: Entry) -> list[str]:
@@ -166,11 +166,11 @@ def task_facts(task: str) -> TaskFacts:
 @cache
 def _read_known() -> dict[str, dict[str, tuple[Range, ...]]]:
     """Return kind -> name -> ranges of the releases that know it."""
-    known: dict[str, dict[str, tuple[Range, ...]]] = {}
+    ranges: dict[str, dict[str, tuple[Range, ...]]] = {}
     for kind, groups in json.loads((FACTS / "known.json").read_text(encoding="utf-8")).items():
         for bounds, names in groups.items():
-            known.setdefault(kind, {}).update(dict.fromkeys(names, tuple(Range(*bound.split(":")) for bound in bounds.split(","))))
-    return known
+            ranges.setdefault(kind, {}).update(dict.fromkeys(names, tuple(Range(*bound.split(":")) for bound in bounds.split(","))))
+    return ranges
 
 
 def releases_of(kind: str, name: str) -> tuple[Range, ...]:
@@ -186,8 +186,8 @@ def releases_before(kind: str, name: str) -> Range | None:
 
 def names(kind: str, choice: ReleaseChoice | None = None) -> tuple[str, ...]:
     """Return the names of a kind in a release (default: all), oldest first."""
-    known = sorted(_read_known()[kind].items(), key=lambda item: item[1][0].since)
-    return tuple(name for name, runs in known if choice is None or any(choice.has(run) for run in runs))
+    entries = sorted(_read_known()[kind].items(), key=lambda item: item[1][0].since)
+    return tuple(name for name, runs in entries if choice is None or any(choice.has(run) for run in runs))
 
 
 def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice:

@@ -29,20 +29,22 @@ def machines_of(notes: Notes, count: int, at: Value, groups: list[DeclaredGroup]
             "PW114", "", message, at, f"{has} exist{'s' * (has == 1)}", f"give a cluster of {with_noun(count, 'node')}", None,
             "RLinf waits for the others without a limit",
         )  # fmt: skip
-        kinds = {tuple((device.model, len(alike.node.accelerators)) for device in alike.node.accelerators[:1]) for alike in machines.alike}
+        kinds = {
+            tuple((device.model, len(stretch.node.accelerators)) for device in stretch.node.accelerators[:1]) for stretch in machines.alike
+        }
         kind = kinds.pop() if len(kinds) == 1 else ()
         return machines_of(notes, count, at, groups, AsDeclared(kind[0][1], kind[0][0]) if kind else None)
     if isinstance(machines, Cluster):
         if len(machines.nodes) > count:
-            used = f"the first {count} are" if count > 1 else "only the first is"
-            message = f"the cluster has {len(machines.nodes)} nodes, of which {used} used: `num_nodes` is {count}"
+            selection = f"the first {count} are" if count > 1 else "only the first is"
+            message = f"the cluster has {len(machines.nodes)} nodes, of which {selection} used: `num_nodes` is {count}"
             notes.info("PW114", "", message, at, f"the first {'ones are' if count > 1 else 'one is'} used")
-        nodes, counted = machines.nodes[:count], machines.counted
+        nodes, is_counted = machines.nodes[:count], machines.counted
     elif isinstance(machines, AsDeclared):
-        nodes, counted = _select_declared(machines, count, groups), True
+        nodes, is_counted = _select_declared(machines, count, groups), True
     else:
-        nodes, counted = Nodes([numbered_nodes(Node(0, ""), count)]), False
-    cluster = Cluster(_equip(nodes, groups), counted=counted)
+        nodes, is_counted = Nodes([numbered_nodes(Node(0, ""), count)]), False
+    cluster = Cluster(_equip(nodes, groups), counted=is_counted)
     return cluster.with_groups(_group(cluster, group) for group in groups if group.ranks)
 
 
@@ -67,9 +69,9 @@ def _select_declared(machines: AsDeclared, count: int, groups: list[DeclaredGrou
     devices = accelerators(machines.count, machines.model)
     special = merge([ranks for group in groups if group.hardware for ranks in group.ranks.ranges])
     bare = without(special, merge([ranks for group in groups if not group.hardware for ranks in group.ranks.ranges]))
-    equipped = without((range(count),), bare)
-    ordered = sorted((*bare, *equipped), key=lambda ranks: ranks.start)
-    return Nodes([numbered_nodes(Node(ranks.start, "", devices if ranks in equipped else ()), len(ranks)) for ranks in ordered])
+    with_devices = without((range(count),), bare)
+    intervals = sorted((*bare, *with_devices), key=lambda ranks: ranks.start)
+    return Nodes([numbered_nodes(Node(ranks.start, "", devices if ranks in with_devices else ()), len(ranks)) for ranks in intervals])
 
 
 def _equip(nodes: Sequence[Node], groups: list[DeclaredGroup]) -> Nodes:
@@ -80,10 +82,10 @@ def _equip(nodes: Sequence[Node], groups: list[DeclaredGroup]) -> Nodes:
         for rank, device in group.hardware.devices if group.hardware else ():
             hardware_by_rank.setdefault(rank, []).append(device)
     plain = nodes if isinstance(nodes, Nodes) else Nodes(map(Alike, nodes))
-    known = [alike for alike in plain.alike if any(device.type in types for device in alike.node.hardware)]
-    ranks = hardware_by_rank.keys() | {rank for alike in known for rank in range(alike.node.rank, alike.stop)}
-    kept = {rank: [device for device in plain[rank].hardware if device.type not in types] for rank in ranks}
-    new_nodes = (replace(plain[rank], hardware=(*kept[rank], *hardware_by_rank.get(rank, []))) for rank in ranks)
+    stretches = [stretch for stretch in plain.alike if any(device.type in types for device in stretch.node.hardware)]
+    ranks = hardware_by_rank.keys() | {rank for stretch in stretches for rank in range(stretch.node.rank, stretch.stop)}
+    other_devices = {rank: [device for device in plain[rank].hardware if device.type not in types] for rank in ranks}
+    new_nodes = (replace(plain[rank], hardware=(*other_devices[rank], *hardware_by_rank.get(rank, []))) for rank in ranks)
     return plain.replace(new_nodes) if ranks else plain
 
 

@@ -41,13 +41,13 @@ def read_node_ranks(
     if not items or not all(isinstance(item, Scalar) and not is_unknown(item) for item in items):
         notes.report_type(subject, "node_ranks", value, "a rank expression such as `0-3`", "write `0-3` or `0,2`")
         return None
-    parsed = [_expression(notes, item, subject, size, whole, True) for item in items if isinstance(item, Scalar)]
-    ranges = merge([interval for ranks in parsed if ranks is not None for interval in ranks.ranges])
+    rank_sets = [_expression(notes, item, subject, size, whole, True) for item in items if isinstance(item, Scalar)]
+    ranges = merge([interval for ranks in rank_sets if ranks is not None for interval in ranks.ranges])
     text = write_ranks(ranges)
     message = f"`node_ranks` of `{subject}` is a YAML list: RLinf's documentation allows it, its parser refuses it"
     edit = Edit(value.span, in_flow_map(text) if in_flow else plain_or_quoted(text)) if text else None
     notes.warn("PW105", subject, message, value, "a list", f"write `{text}`", edit)
-    return None if None in parsed else Ranks(ranges)
+    return None if None in rank_sets else Ranks(ranges)
 
 
 def _expression(notes: Notes, scalar: Scalar, subject: str, size: int | None, whole: Ranks | None, in_flow: bool) -> Ranks | None:
@@ -77,54 +77,54 @@ def _expression(notes: Notes, scalar: Scalar, subject: str, size: int | None, wh
 _SOFTWARE_KEYS = ("node_ranks", "env_vars", "python_interpreter_path")
 
 
-def _environments(part: ClusterSection, value: Value, nodes: Ranks, size: int | None) -> tuple[EnvConfig, ...]:
+def _environments(reader: ClusterSection, value: Value, nodes: Ranks, size: int | None) -> tuple[EnvConfig, ...]:
     """Return the readable `env_configs` of a group, which has each node and variable once."""
-    claims, names, configs, group = Claims(), set[str](), list[EnvConfig](), part.subject
+    claims, names, configs, group = Claims(), set[str](), list[EnvConfig](), reader.subject
     noun = f"an item of `env_configs` of group `{group}`"
-    for value_of_item in part.items(value, f"`env_configs` of group `{group}`") or ():
-        item = part.mapping(value_of_item, noun, "write `- node_ranks: ...`", _SOFTWARE_KEYS, "an item of `env_configs`")
+    for value_of_item in reader.items(value, f"`env_configs` of group `{group}`") or ():
+        item = reader.mapping(value_of_item, noun, "write `- node_ranks: ...`", _SOFTWARE_KEYS, "an item of `env_configs`")
         if item is None:
             continue
-        variables = tuple(_variables(part, item.get("env_vars"), names))
-        written, path = item.get("node_ranks"), item.get("python_interpreter_path")
-        if written is None:
-            part.missing(item, "node_ranks", f"{noun} has no `node_ranks`", "all")
-        ranks = None if written is None else read_node_ranks(part.notes, written, group, size, nodes, item.flow)
-        if written is None or ranks is None:
+        variables = tuple(_variables(reader, item.get("env_vars"), names))
+        setting, path = item.get("node_ranks"), item.get("python_interpreter_path")
+        if setting is None:
+            reader.missing(item, "node_ranks", f"{noun} has no `node_ranks`", "all")
+        ranks = None if setting is None else read_node_ranks(reader.notes, setting, group, size, nodes, item.flow)
+        if setting is None or ranks is None:
             continue
-        if outside := without(ranks.ranges, nodes.ranges):
-            message = f"`env_configs` names node {outside[0].start}, but group `{group}` has the nodes {nodes if nodes else 'none'}"
-            part.error(message, written, "not a node of the group", f"name nodes of {nodes}, or `all`")
+        if strays := without(ranks.ranges, nodes.ranges):
+            message = f"`env_configs` names node {strays[0].start}, but group `{group}` has the nodes {nodes if nodes else 'none'}"
+            reader.error(message, setting, "not a node of the group", f"name nodes of {nodes}, or `all`")
             continue
         duplicates = tuple(stretch for interval in ranks.ranges for stretch in claims.claim(interval))
         if duplicates:
             message = f"node {duplicates[0].start} is in two items of `env_configs` of group `{group}`"
-            part.error(message, written, "again here", "name each node in one item")
+            reader.error(message, setting, "again here", "name each node in one item")
         interpreter = path.text if isinstance(path, Scalar) and not is_absent(path) else None
         configs.append(EnvConfig(Ranks(without(ranks.ranges, duplicates)).members, variables, interpreter))
     return tuple(configs)
 
 
-def _variables(part: ClusterSection, value: Value | None, names: set[str]) -> Iterator[tuple[str, str]]:
+def _variables(reader: ClusterSection, value: Value | None, names: set[str]) -> Iterator[tuple[str, str]]:
     """Yield the variables; RLinf refuses the same one again (in `names`), even for different nodes."""
     if value is None or is_absent(value):
         return
     if not isinstance(value, ListNode):
         help = "write each variable as `- NAME: value`: is a `-` missing?"
-        part.report_kind(f"`env_vars` of group `{part.subject}`", "a list of one-key maps", value, help)
+        reader.report_kind(f"`env_vars` of group `{reader.subject}`", "a list of one-key maps", value, help)
         return
     for item in value.items:
         if isinstance(item, MapNode) and len(item.entries) == 1:
             name, setting = str(item.entries[0].key.value), item.entries[0].value
             if name in names:
-                message = f"`{name}` is in the `env_vars` of group `{part.subject}` twice, which RLinf refuses"
-                part.error(message, item, "again here", "put these nodes into a group of their own")
+                message = f"`{name}` is in the `env_vars` of group `{reader.subject}` twice, which RLinf refuses"
+                reader.error(message, item, "again here", "put these nodes into a group of their own")
             names.add(name)
             yield name, str(setting.value) if isinstance(setting, Scalar) else ""
         elif not is_unknown(item):
             has = f"a map of {with_noun(len(item.entries), 'key')}" if isinstance(item, MapNode) else kind_of(item)
             message = f"each item of `env_vars` must be a map of one key, but this one is {has}"
-            part.error(message, item, has, "write one `- NAME: value` per variable")
+            reader.error(message, item, has, "write one `- NAME: value` per variable")
 
 
 @dataclass(frozen=True)
@@ -186,33 +186,33 @@ def read_node_groups(notes: Notes, value: Value | None, size: int | None) -> Dec
 
 
 def _read_group(notes: Notes, value: Value, size: int | None, result: DeclaredGroups, labels: set[str]) -> None:
-    named = find(value, "label")
-    section = ClusterSection(notes, "PW105", named.text if isinstance(named, Scalar) else "node_groups")
+    label_value = find(value, "label")
+    section = ClusterSection(notes, "PW105", label_value.text if isinstance(label_value, Scalar) else "node_groups")
     item = section.mapping(value, "`each item of node_groups`", "write `- label: ...` and `node_ranks: ...`", _KEYS, "a node group")
     if item is None:
         result.nameless = True
         return
     label = _read_label(notes, item, labels)
     subject = label or "node_groups"
-    written = item.get("node_ranks")
-    if written is None:
+    setting = item.get("node_ranks")
+    if setting is None:
         notes.missing(subject, "node_ranks", item.span, "add `node_ranks: all`", shared=False, added=(item, "node_ranks", "all"))
-    ranks = read_node_ranks(notes, written, subject, size, in_flow=item.flow) if written is not None else None
+    ranks = read_node_ranks(notes, setting, subject, size, in_flow=item.flow) if setting is not None else None
     if label is None:
         result.nameless = True
     elif ranks is None:
         result.broken.add(label)
-    elif not ranks and written is not None:
+    elif not ranks and setting is not None:
         result.empty.add(subject)
-        edit = notes.replace(written, "all") if written.span.length else None
-        notes.warn("PW112", subject, f"group `{subject}` has no nodes", written, "no nodes", "write `all`", edit, "RLinf drops it silently")
+        edit = notes.replace(setting, "all") if setting.span.length else None
+        notes.warn("PW112", subject, f"group `{subject}` has no nodes", setting, "no nodes", "write `all`", edit, "RLinf drops it silently")
     # The rest of the group is checked as if on all nodes.
     members = Ranks((range(size or 0),)) if ranks is None else ranks
-    declared = _build_group(notes, item, subject, members if size is not None else Ranks(()), size)
-    if _is_said(item.get("hardware")) and (declared.hardware is None or not declared.hardware.complete):
+    group = _build_group(notes, item, subject, members if size is not None else Ranks(()), size)
+    if _is_said(item.get("hardware")) and (group.hardware is None or not group.hardware.complete):
         result.broken.add(subject)
     if label is not None and ranks is not None:
-        result.groups.append(declared)
+        result.groups.append(group)
 
 
 def _is_said(value: Value | None) -> bool:
@@ -221,13 +221,13 @@ def _is_said(value: Value | None) -> bool:
 
 def _build_group(notes: Notes, item: MapNode, label: str, nodes: Ranks, size: int | None) -> DeclaredGroup:
     """Return the group with hardware and software; without them if the node count is unknown."""
-    flag, named, hardware_value, environment = (item.get(key) for key in ("ignore_hardware", "hardware_type", "hardware", "env_configs"))
-    part = ClusterSection(notes, "PW115", label)
-    configs = () if environment is None or size is None else _environments(part, environment, nodes, size)
+    flag, type_, hardware_value, environment = (item.get(key) for key in ("ignore_hardware", "hardware_type", "hardware", "env_configs"))
+    reader = ClusterSection(notes, "PW115", label)
+    configs = () if environment is None or size is None else _environments(reader, environment, nodes, size)
     has_hardware = _is_said(hardware_value)
     hardware = read_hardware(notes, hardware_value, label, nodes) if hardware_value and has_hardware and size is not None else None
     ignores = bool(flag.value) if isinstance(flag, Scalar) and not is_unknown(flag) else False
-    has_type = isinstance(named, Scalar) and not named.is_null
+    has_type = isinstance(type_, Scalar) and not type_.is_null
     for key, is_said in (("ignore_hardware", ignores), ("hardware_type", has_type)):
         entry = item.entry(key)
         if entry is not None and is_said and has_hardware:
@@ -235,12 +235,12 @@ def _build_group(notes: Notes, item: MapNode, label: str, nodes: Ranks, size: in
             help, edit = f"remove `{key}`, or `hardware`", notes.remove(item, entry)
             notes.error("PW116", label, message, entry.key.span, "with `hardware`", help, edit, "RLinf refuses both together")
     kind = hardware.type if hardware else None
-    if isinstance(named, Scalar) and has_type and not has_hardware and not is_unknown(named):
+    if isinstance(type_, Scalar) and has_type and not has_hardware and not is_unknown(type_):
         # RLinf reads `node` here as a hardware type like any other; no such type exists.
-        kind = named.text if named.text != NODE else f"hardware of type {NODE}"
+        kind = type_.text if type_.text != NODE else f"hardware of type {NODE}"
         if kind != ACCELERATOR:
-            message = f"`hardware_type` alone configures no {named.text}: RLinf finds only what the nodes report"
-            notes.warn("PW116", label, message, named, "no `hardware`", "describe it under `hardware:`")
+            message = f"`hardware_type` alone configures no {type_.text}: RLinf finds only what the nodes report"
+            notes.warn("PW116", label, message, type_, "no `hardware`", "describe it under `hardware:`")
     return DeclaredGroup(label, nodes, kind, ignores, hardware, configs)
 
 
@@ -276,13 +276,13 @@ def _read_label(notes: Notes, group: MapNode, labels: set[str]) -> str | None:
 def _check_over_groups(notes: Notes, items: Sequence[Value], groups: list[DeclaredGroup]) -> None:
     """Note nodes whose hardware is configured in two groups, which RLinf refuses."""
     first: dict[tuple[int, str], str] = {}
-    reported = set()
+    seen = set()
     for group in groups:
         for rank, device in group.hardware.devices if group.hardware else ():
             label = first.setdefault((rank, device.type), group.label)
-            if label == group.label or (device.type, label, group.label) in reported:
+            if label == group.label or (device.type, label, group.label) in seen:
                 continue
-            reported.add((device.type, label, group.label))
+            seen.add((device.type, label, group.label))
             at = next(item for item in items if (name := find(item, "label")) and str(plain(name)) == group.label)
             message = f"node {rank} has its {device.type} configured in group `{label}` and in group `{group.label}`"
             notes.error("PW116", group.label, message, at, kind_of(at), "configure it in one group")

@@ -77,7 +77,7 @@ class Labels:
         return isinstance(self.value, ListNode)
 
 
-def read_labels(notes: Notes, value: Value, name: str, declared: DeclaredGroups, in_flow: bool = False) -> Labels | None:
+def read_labels(notes: Notes, value: Value, name: str, declaration: DeclaredGroups, in_flow: bool = False) -> Labels | None:
     """Return the labels; None (noted) if any is unknown.
 
     A single label is taken as written, several labels are stripped, as in RLinf. A YAML list, which
@@ -86,9 +86,9 @@ def read_labels(notes: Notes, value: Value, name: str, declared: DeclaredGroups,
     """
     if is_unknown(value):
         return None
-    usable = [group.label for group in declared.groups if group.label not in declared.empty and "," not in group.label]
-    known = list(dict.fromkeys([*usable, *RESERVED_LABELS]))
-    if isinstance(value, Scalar) and value.is_null and "None" not in {*known, *declared.broken}:
+    usable = [group.label for group in declaration.groups if group.label not in declaration.empty and "," not in group.label]
+    candidates = list(dict.fromkeys([*usable, *RESERVED_LABELS]))
+    if isinstance(value, Scalar) and value.is_null and "None" not in {*candidates, *declaration.broken}:
         message = f"`node_group` of `{name}` is empty: RLinf takes that for the label `None`, which no group has"
         edit = notes.replace(value, CLUSTER_LABEL)
         notes.error("PW107", name, message, value, "this is the label `None`", f"write `{CLUSTER_LABEL}`, or remove the key", edit)
@@ -99,60 +99,60 @@ def read_labels(notes: Notes, value: Value, name: str, declared: DeclaredGroups,
         return None
     in_list = in_flow or isinstance(value, ListNode)
     texts = [notes.text(item, name) for item in items if isinstance(item, Scalar)]
-    written = [label for text in texts for label in _labels_in(notes, text, known, in_list)]
-    if len(written) > MAX_LABELS:
-        message = f"`{name}` names {len(written):,} node groups, more than the {MAX_LABELS} that are read"
+    entries = [label for text in texts for label in _labels_in(notes, text, candidates, in_list)]
+    if len(entries) > MAX_LABELS:
+        message = f"`{name}` names {len(entries):,} node groups, more than the {MAX_LABELS} that are read"
         notes.error("PW002", name, message, value, "too many", "name each group once")
         return None
-    if len(written) > 1 and isinstance(value, Scalar):
-        message = f"`{name}` names {len(written)} node groups, which RLinf before 0.2 takes for one label"
+    if len(entries) > 1 and isinstance(value, Scalar):
+        message = f"`{name}` names {len(entries)} node groups, which RLinf before 0.2 takes for one label"
         older, help = Range(until=SEVERAL_GROUPS.since), "name one group, or run RLinf 0.2"
         notes.judge(older, Severity.ERROR, "PW107", name, message, value, "several", help)
-    checked = [_check_label(notes, name, declared, known, *entry) for entry in written]
-    labels = tuple(label for label in checked if label)
-    return Labels(labels, value) if labels and None not in checked else None
+    corrections = [_check_label(notes, name, declaration, candidates, *entry) for entry in entries]
+    labels = tuple(label for label in corrections if label)
+    return Labels(labels, value) if labels and None not in corrections else None
 
 
-def _correct_label(notes: Notes, label: str, known: list[str]) -> str | None:
+def _correct_label(notes: Notes, label: str, candidates: list[str]) -> str | None:
     """Return the intended label; "" for an empty label; None without a similar one."""
-    if label in known or not label:
+    if label in candidates or not label:
         return label
-    return nearest(label.strip(), known) if len(notes.findings) < MAX_SUGGESTIONS else None
+    return nearest(label.strip(), candidates) if len(notes.findings) < MAX_SUGGESTIONS else None
 
 
-def _labels_in(notes: Notes, text: ScalarText, known: list[str], in_flow: bool) -> list[tuple[str, Span | Scalar, Edit | None]]:
+def _labels_in(notes: Notes, text: ScalarText, candidates: list[str], in_flow: bool) -> list[tuple[str, Span | Scalar, Edit | None]]:
     """Return (label, place, edit that corrects all labels) per label of `a800,4090`."""
     pieces = text.text.split(",")
     labels = [piece.strip() for piece in pieces] if len(pieces) > 1 else pieces
-    meant = [_correct_label(notes, label, known) for label in labels]
-    better = ",".join(label for label in meant if label)
-    edit = text.replace(better, in_flow) if better and None not in meant else None
-    written: list[tuple[str, Span | Scalar, Edit | None]] = []
+    corrections = [_correct_label(notes, label, candidates) for label in labels]
+    better = ",".join(label for label in corrections if label)
+    edit = text.replace(better, in_flow) if better and None not in corrections else None
+    entries: list[tuple[str, Span | Scalar, Edit | None]] = []
     for label, after in zip(labels, accumulate((len(piece) + 1 for piece in pieces), initial=0)):
         start = text.text.find(label, after)
         is_here = text.shift is not None and label and start >= 0
-        written.append((label, text.part(start, start + len(label)) if is_here else text.scalar, edit))
-    return written
+        entries.append((label, text.part(start, start + len(label)) if is_here else text.scalar, edit))
+    return entries
 
 
 def _check_label(
-    notes: Notes, name: str, declared: DeclaredGroups, known: list[str], label: str, place: Span | Scalar, edit: Edit | None
+    notes: Notes, name: str, declaration: DeclaredGroups, candidates: list[str], label: str, place: Span | Scalar, edit: Edit | None
 ) -> str | None:
     """Return the intended label; note an unknown label, unless its group has an error already."""
-    if label in declared.broken or (declared.nameless and label not in known):
+    if label in declaration.broken or (declaration.nameless and label not in candidates):
         return None
-    if label in declared.empty:
+    if label in declaration.empty:
         message = f"`{name}`: node group `{label}` has no nodes, so RLinf does not know it"
         notes.error("PW107", name, message, place, "no nodes", "give it nodes")
         return None
-    meant = _correct_label(notes, label, known)
-    if label not in known:
-        listed = ", ".join(f"`{known_label}`" for known_label in known[:12]) + (" ..." if len(known) > 12 else "")
-        better = meant or (edit.text if edit and meant is not None else "")
-        help = f"write `{better}`" if better else f"name one of {listed}"
-        message = f"`{name}`: there is no node group `{label}`, only {listed}"
-        notes.error("PW107", name, message, place, "not a group", help, edit if meant is not None else None)
-    return meant
+    correction = _correct_label(notes, label, candidates)
+    if label not in candidates:
+        choices = ", ".join(f"`{known_label}`" for known_label in candidates[:12]) + (" ..." if len(candidates) > 12 else "")
+        better = correction or (edit.text if edit and correction is not None else "")
+        help = f"write `{better}`" if better else f"name one of {choices}"
+        message = f"`{name}`: there is no node group `{label}`, only {choices}"
+        notes.error("PW107", name, message, place, "not a group", help, edit if correction is not None else None)
+    return correction
 
 
 def number_ranks(cluster: Cluster | None, labels: tuple[str, ...]) -> Numbered:
@@ -161,37 +161,37 @@ def number_ranks(cluster: Cluster | None, labels: tuple[str, ...]) -> Numbered:
         return Numbered(None, "resource", labels)
     if not is_counted(cluster, labels):
         return number_groups(cluster, labels)
-    counted = sum(cluster.numbering((label,)).size for label in labels)
-    numbering = number_groups(cluster, labels, counted)
+    count = sum(cluster.numbering((label,)).size for label in labels)
+    numbering = number_groups(cluster, labels, count)
     if not numbering.size:
         return replace(numbering, note=", so RLinf raises an IndexError")
-    return replace(numbering, excess=counted - numbering.size)
+    return replace(numbering, excess=count - numbering.size)
 
 
-def place_component(written: Written, spans: Mapping[str, Span]) -> Component | None:
+def place_component(spec: Written, spans: Mapping[str, Span]) -> Component | None:
     """Return the component; None (noted) if its place is unknown."""
-    context, name, labels = written.context, written.name, written.labels.names
+    context, name, labels = spec.context, spec.name, spec.labels.names
     notes, cluster = context.notes, context.cluster
-    numbered = number_ranks(cluster, labels)
-    placement = read_placement(written.text.text, numbered)
-    counted = cluster if numbered.size is not None else None
-    runs = runs_of(placement.pairs, counted, labels) if counted and not placement.faults and placement.processes <= MAX_PROCESSES else ()
-    broken = why_not(runs, in_order=True)
-    shared = shared_nodes(cluster, labels) if cluster else []
-    written.fix = written.correction(bool(broken or shared or placement.faults))
-    _check_groups(written, shared)
+    resources = number_ranks(cluster, labels)
+    placement = read_placement(spec.text.text, resources)
+    machines = cluster if resources.size is not None else None
+    runs = runs_of(placement.pairs, machines, labels) if machines and not placement.faults and placement.processes <= MAX_PROCESSES else ()
+    code = why_not(runs, in_order=True)
+    common_nodes = shared_nodes(cluster, labels) if cluster else []
+    spec.fix = spec.correction(bool(code or common_nodes or placement.faults))
+    _check_groups(spec, common_nodes)
     if placement.faults:
-        report_faults(written, placement.faults, numbered)
+        report_faults(spec, placement.faults, resources)
         return None
     if placement.processes > MAX_PROCESSES:
         message = f"`{name}` has {placement.processes:,} processes, more than the {MAX_PROCESSES:,} that are read"
-        notes.error("PW002", name, message, written.text.scalar, "too many", "name fewer processes")
+        notes.error("PW002", name, message, spec.text.scalar, "too many", "name fewer processes")
         return None
     sizes = {max(1, pair.resources // pair.processes) for pair in placement.pairs}
     per_process = 1 if len(sizes) > 1 or (cluster and cluster.kind(labels) == NODE) else min(sizes, default=1)
     amount = placement.processes * per_process
-    if counted is None:
-        least, most = (1, UNBOUNDED) if placement.open else (amount, amount)
+    if machines is None:
+        minimum, maximum = (1, UNBOUNDED) if placement.open else (amount, amount)
         context.asked[name] = max((pair.stop for pair in placement.pairs), default=0)
         why, add = "accelerators per node unknown", "Pass `--cluster x8`"
         if cluster is None:
@@ -199,60 +199,60 @@ def place_component(written: Written, spans: Mapping[str, Span]) -> Component | 
         elif context.lacks_nodes:
             why, add = "accelerators of the missing nodes unknown", "Name all nodes with `--cluster`"
         notes.unsure("PW102", name, why, True, add)
-        return Component(name, labels, least, most, per_process, spans=spans) if cluster else None
-    if broken == "PW302":
+        return Component(name, labels, minimum, maximum, per_process, spans=spans) if cluster else None
+    if code == "PW302":
         before, run = next((a, b) for a, b in zip(runs, runs[1:]) if b.ranks.start < a.ranks.stop and a.kind != b.kind)
         message = f"process {run.ranks.start} of `{name}` would hold {before.kind} and {run.kind}"
-        written.report(notes.error, broken, message, None, "", "give each process one kind of hardware", "RLinf refuses that at launch")
-    elif broken == "PW108" and len(set(labels)) == len(labels) and (duplicate := twice(runs)):
+        spec.report(notes.error, code, message, None, "", "give each process one kind of hardware", "RLinf refuses that at launch")
+    elif code == "PW108" and len(set(labels)) == len(labels) and (duplicate := twice(runs)):
         run, label, resource = duplicate
         message = f"`{name}` holds {run.kind} {resource} of node {run.node} twice, through the groups `{label}` and `{run.node_group}`"
-        written.report(notes.warn, broken, message, None, "numbered twice", "use groups without common nodes")
-    if shared or broken == "PW302":
+        spec.report(notes.warn, code, message, None, "numbered twice", "use groups without common nodes")
+    if common_nodes or code == "PW302":
         return None
-    fixes = {broken: written.fix} if broken and written.fix else {}
+    fixes = {code: spec.fix} if code and spec.fix else {}
     return Component(name, labels, amount, amount, per_process, runs=runs, spans=spans, fixes=fixes)
 
 
-def _check_groups(written: Written, shared: list[int]) -> None:
-    notes, name, labels, value = written.context.notes, written.name, written.labels.names, written.labels.value
-    if written.labels.listed:
+def _check_groups(spec: Written, common_nodes: list[int]) -> None:
+    notes, name, labels, value = spec.context.notes, spec.name, spec.labels.names, spec.labels.value
+    if spec.labels.listed:
         message = f"`node_group` of `{name}` is a YAML list: RLinf's documentation allows it, its parser refuses it"
-        written.report(notes.warn, "PW105", message, value, "a list", f"write `{','.join(labels)}`")
-    if shared:
-        message = f"node {shared[0]} is in several node groups of `{name}`, so it is numbered twice"
-        written.report(notes.error, "PW108", message, value, "", "use groups without common nodes", "RLinf refuses that at launch")
+        spec.report(notes.warn, "PW105", message, value, "a list", f"write `{','.join(labels)}`")
+    if common_nodes:
+        message = f"node {common_nodes[0]} is in several node groups of `{name}`, so it is numbered twice"
+        spec.report(notes.error, "PW108", message, value, "", "use groups without common nodes", "RLinf refuses that at launch")
     elif len(set(labels)) < len(labels) and value is not None:
         message = f"`{name}` names a node group twice, so its resources are numbered and held twice"
-        written.report(notes.warn, "PW108", message, value, "", "name each once")
+        spec.report(notes.warn, "PW108", message, value, "", "name each once")
 
 
-def report_faults(written: Written, faults: list[PlacementFault], numbered: Numbered) -> None:
+def report_faults(spec: Written, faults: list[PlacementFault], resources: Numbered) -> None:
     """Note the faults of a placement, as warnings where the nodes may have more hardware."""
-    text, context = written.text, written.context
-    more = _count_missing_nodes(written, faults)
-    is_open = not context.groups.open.isdisjoint(written.labels.names)
+    text, context = spec.text, spec.context
+    more = _count_missing_nodes(spec, faults)
+    is_open = not context.groups.open.isdisjoint(spec.labels.names)
     for fault in faults[:MAX_FAULTS]:
         help = "write `ranks` or `ranks:processes` in ascending order, several of them with commas, such as `0-1:0-3,2-3`"
         if fault.code == "PW102":
-            help = f"name ranks below {numbered.size}" if numbered.size else "choose a node group that has something to place on"
+            help = f"name ranks below {resources.size}" if resources.size else "choose a node group that has something to place on"
         add = f", or set `num_nodes: {more}`" if more and fault.code == "PW102" else ""
         place = text.scalar if text.shift is None else text.part(fault.start, fault.end)
         # The nodes themselves may have more hardware than the file states: then a lack is not
         # proved.
-        is_short = fault.code == "PW102" or (numbered.size == 0 and text.text[fault.start : fault.end].strip().lower() == "all")
+        is_short = fault.code == "PW102" or (resources.size == 0 and text.text[fault.start : fault.end].strip().lower() == "all")
         report = context.notes.warn if is_open and is_short else context.notes.error
-        written.report(report, fault.code, f"`{written.name}`: {fault.message}", place, fault.label, help, add=add)
+        spec.report(report, fault.code, f"`{spec.name}`: {fault.message}", place, fault.label, help, add=add)
 
 
-def _count_missing_nodes(written: Written, faults: list[PlacementFault]) -> int | None:
+def _count_missing_nodes(spec: Written, faults: list[PlacementFault]) -> int | None:
     """Return the number of nodes for all ranks, if adding nodes is possible and sufficient."""
-    last_ranks, per_node = [fault.last for fault in faults if fault.last is not None], written.context.per_node
-    if not per_node or not last_ranks or written.labels.names != (CLUSTER_LABEL,) or len(last_ranks) < len(faults):
+    last_ranks, per_node = [fault.last for fault in faults if fault.last is not None], spec.context.per_node
+    if not per_node or not last_ranks or spec.labels.names != (CLUSTER_LABEL,) or len(last_ranks) < len(faults):
         return None
     nodes = max(last_ranks) // per_node + 1
     numbering = Numbering(ACCELERATOR, (Stretch(0, CLUSTER_LABEL, per_node, min(nodes, MAX_NODES)),))
-    placement = read_placement(written.text.text, Numbered(numbering.size, "accelerator"))
+    placement = read_placement(spec.text.text, Numbered(numbering.size, "accelerator"))
     if placement.faults or placement.processes > MAX_PROCESSES:
         return None
     return nodes if not why_not(runs_over(placement.pairs, numbering, {CLUSTER_LABEL: ACCELERATOR}), in_order=True) else None
@@ -287,16 +287,16 @@ class Written:
         is_listed = self.labels.listed or len(unique) < len(names)
         if not is_broken and not is_listed:
             return None
-        numbered = number_ranks(cluster, unique)
+        resources = number_ranks(cluster, unique)
         if is_listed:
-            if not _starts(read_placement(text, numbered), unique, cluster):
+            if not _starts(read_placement(text, resources), unique, cluster):
                 return None
-            value, joined = self.labels.value, ",".join(unique)
+            value, label_text = self.labels.value, ",".join(unique)
             is_here = value is not None and not (isinstance(value, Scalar) and value.origin is not None)
-            edit = Edit(value.span, in_flow_map(joined) if self.in_flow else plain_or_quoted(joined)) if value and is_here else None
-            return Fix(f"write `node_group: {plain_or_quoted(joined)}`", edit)
-        numbering = cluster.numbering(unique) if cluster and numbered.size is not None else None
-        better = correct_text(text, numbered, numbering, lambda candidate: _starts(candidate, unique, cluster))
+            edit = Edit(value.span, in_flow_map(label_text) if self.in_flow else plain_or_quoted(label_text)) if value and is_here else None
+            return Fix(f"write `node_group: {plain_or_quoted(label_text)}`", edit)
+        numbering = cluster.numbering(unique) if cluster and resources.size is not None else None
+        better = correct_text(text, resources, numbering, lambda candidate: _starts(candidate, unique, cluster))
         if better is None:
             return None
         return Fix(f"write `{better if self.text.shift == 1 else plain_or_quoted(better)}`", self.text.replace(better, self.in_flow))

@@ -87,20 +87,20 @@ class RlinfReader(Skeleton):
         section = section_of(self.notes, self.interpolator, root)
         if section is None:
             return None
-        placed = component_placement(self.notes, section, self._value(section, "component_placement"), self.hinted is not None)
-        cluster = self._read_placed(section, placed)
+        placements = component_placement(self.notes, section, self._value(section, "component_placement"), self.hinted is not None)
+        cluster = self._read_placed(section, placements)
         if cluster is None:
             return None
-        merged = self._merge_hints(cluster, placed is not None)
+        draft = self._merge_hints(cluster, placements is not None)
         mode = Mode(
-            self.notes, self.settings, cluster, names_in(placed), (placed or section).span, merged, frozenset(self.planned.own),
+            self.notes, self.settings, cluster, names_in(placements), (placements or section).span, draft, frozenset(self.planned.own),
             self.is_profiled,
         )  # fmt: skip
         apply_mode(mode)
         self._work(mode)
         check_keys(self.notes, self.settings, root, missing_keys(mode), is_whole(mode))
         self._note_missing(root, bool(mode.task) or self.settings.at("runner.task_type") is not None)
-        return Problem(cluster, self._job(mode, merged))
+        return Problem(cluster, self._job(mode, draft))
 
     def _note_missing(self, root: MapNode, has_task: bool) -> None:
         """Note an unread configuration, and degrees that count by an unknown task."""
@@ -110,8 +110,8 @@ class RlinfReader(Skeleton):
             if program.missing[0]:
                 why, add = f"`{program.name}` {program.missing[0]}", program.missing[1][0].upper() + program.missing[1][1:]
             self.notes.unsure("PW013", "", why, True, add)
-        sized = [entry for entry in root if entry.key.text in _SIZED] if not has_task else []
-        if path := next((path for entry in sized for path, _ in counting_keys(entry, entry.key.text)), ""):
+        entries = [entry for entry in root if entry.key.text in _SIZED] if not has_task else []
+        if path := next((path for entry in entries for path, _ in counting_keys(entry, entry.key.text)), ""):
             why = f"`{path}` counts only in some tasks, and there is no `runner.task_type`"
             self.notes.unsure("PW208", path, why, True, "Add `runner: {task_type: reasoning}`, or the task that it is")
 
@@ -119,30 +119,30 @@ class RlinfReader(Skeleton):
         value = section.get(key)
         return value if value is None else self.interpolator.tree(value, ("cluster", key))
 
-    def _read_placed(self, section: MapNode, placed: MapNode | None) -> Cluster | None:
+    def _read_placed(self, section: MapNode, placements: MapNode | None) -> Cluster | None:
         notes, num_nodes = self.notes, self._value(section, "num_nodes")
         count = read_num_nodes(notes, section, num_nodes)
         groups = read_node_groups(notes, self._value(section, "node_groups"), count)
         check_profiling(notes, self._value(section, "profiling"))
-        self.block, measured = split_measured_on(notes, self.document.root, self.hints())
+        self.block, measured_counts = split_measured_on(notes, self.document.root, self.hints())
         anchor = num_nodes or section
         cluster = None if count is None else machines_of(notes, count, anchor, groups.groups, self.machines)
         per_node = self.machines.count if isinstance(self.machines, AsDeclared) and not groups.groups else 0
         if cluster is not None and cluster.counted:
             warn_of_hidden(notes, cluster)
         context = Context(notes, cluster, groups, per_node, lacks_nodes=isinstance(self.machines, Cluster))
-        components = read_components(context, placed) if placed is not None else ()
+        components = read_components(context, placements) if placements is not None else ()
         if cluster is None or count is None:
             return None
         if context.asked:
             ones = machines_of(Notes(self.document, self.FRAMEWORK), count, anchor, groups.groups, AsDeclared(1))
-            least = accelerators_per_node(ones, Figure("cluster.num_nodes", count, anchor.span), components, context.asked)
-            self.derivations += [least] if least else []
+            derivation = accelerators_per_node(ones, Figure("cluster.num_nodes", count, anchor.span), components, context.asked)
+            self.derivations += [derivation] if derivation else []
         self.planned = PlannedPart(components)
         if self.is_anew and cluster.counted:
             from .planning.opening import open_ranks
 
-            self.planned = open_ranks(notes, self.settings, cluster, components, self.block, measured)
+            self.planned = open_ranks(notes, self.settings, cluster, components, self.block, measured_counts)
         return cluster
 
     def _merge_hints(self, cluster: Cluster, is_placed: bool) -> HintedJob:
@@ -156,15 +156,15 @@ class RlinfReader(Skeleton):
 
             task = settings.at("runner.task_type")
             self.block = misspelt_times(notes, root.get(KEY), self.block, names, task.text if isinstance(task, Scalar) else "")
-        merged = HintedJob(components, self.planned.relations)
+        draft = HintedJob(components, self.planned.relations)
         if self.block is not None:
             from ...hints.block import add_block
 
-            undivided = undivided_components(settings, root, self.hinted)
-            merged = add_block(self.block, cluster, components, notes.findings, self.planned.relations, undivided)
+            without_division = undivided_components(settings, root, self.hinted)
+            draft = add_block(self.block, cluster, components, notes.findings, self.planned.relations, without_division)
         if self.is_profiled:
-            merged = with_own_degrees(settings, merged, bool(self.planned.own))
-        return replace(merged, components=with_phases_of_idle(settings, cluster, whole, self.block, names, merged.components))
+            draft = with_own_degrees(settings, draft, bool(self.planned.own))
+        return replace(draft, components=with_phases_of_idle(settings, cluster, whole, self.block, names, draft.components))
 
     def _work(self, mode: Mode) -> None:
         """Apply the job's demands on sizes, environments, models and, by level, batches."""
@@ -181,22 +181,22 @@ class RlinfReader(Skeleton):
             batches(quiet)
         self.derivations += mode.derivations
 
-    def _job(self, mode: Mode, merged: HintedJob) -> Job:
-        components, shaped, planning = tuple(mode.components.values()), mode.shaped, PlanningSpec(workload=merged.workload)
+    def _job(self, mode: Mode, draft: HintedJob) -> Job:
+        components, fixed_names, planning = tuple(mode.components.values()), mode.shaped, PlanningSpec(workload=draft.workload)
         # Explicit ranks have the degrees of the file, with which RLinf starts them.
         if self.is_profiled and not self.is_anew:
-            shaped |= {component.name for component in components if component.runs is not None or "placement" in component.spans}
+            fixed_names |= {component.name for component in components if component.runs is not None or "placement" in component.spans}
         if self.planned.own:
             from ...hints.plan import read_plan
             from .planning.times import with_rlinf_defaults
 
-            workload = merged.workload or read_plan(None, merged.components, [])
-            timed = [component for component in merged.components if component.timed]
-            workload = workload and with_rlinf_defaults(self.settings, mode.task, workload, timed, self.block)
+            workload = draft.workload or read_plan(None, draft.components, [])
+            with_times = [component for component in draft.components if component.timed]
+            workload = workload and with_rlinf_defaults(self.settings, mode.task, workload, with_times, self.block)
             planning = PlanningSpec(workload=workload, ways=tuple(mode.ways), own=self.planned.own, shapes=mode.shapes)
         notices = {**CAPABILITIES.notices, **AT_PLACEMENT} if mode.packs else CAPABILITIES.notices
         return Job(
             components, tuple(mode.relations), replace(CAPABILITIES, packs=mode.packs, notices=notices),
-            {name: degrees for name, degrees in merged.choices.items() if name not in shaped}, tuple(mode.shares),
-            models=mode.models, links=merged.links, preference=merged.preference, planning=planning,
+            {name: degrees for name, degrees in draft.choices.items() if name not in fixed_names}, tuple(mode.shares),
+            models=mode.models, links=draft.links, preference=draft.preference, planning=planning,
         )  # fmt: skip

@@ -37,8 +37,8 @@ def _group(cluster: Cluster, group: NodeGroup, reasons: list[Finding]) -> Data:
         data["hardware_type"] = ACCELERATOR
     elif kind not in (NODE, ACCELERATOR):
         if kind not in hardware_types():
-            known = ", ".join(hardware_types())
-            reasons.append(refusal(label, f"group `{label}` counts {kind}, a hardware that RLinf does not know", f"RLinf knows {known}"))
+            names = ", ".join(hardware_types())
+            reasons.append(refusal(label, f"group `{label}` counts {kind}, a hardware that RLinf does not know", f"RLinf knows {names}"))
         hardware = [(rank, device) for rank in group.node_ranks for device in cluster.nodes[rank].hardware if device.type == kind]
         devices = [{"node_rank": rank, **{key: _value(text) for key, text in device.config}} for rank, device in hardware]
         data["hardware"] = {"type": kind, "configs": devices}
@@ -78,30 +78,30 @@ def render(problem: Problem) -> Rendering:
     names = _names(problem.components)
     losses = [*lost_demands(problem)]
     groups = [_group(problem.cluster, group, reasons) for group in problem.cluster.declared]
-    placed: Data = {}
+    placements: Data = {}
     hints: Data = {}
     open_: Data = {}
     for component in problem.components:
         name = names[component.name]
         if not name or "," in name or name != name.strip():
             reasons.append(refusal(component.name, f"`{name}` cannot be the name of a component of RLinf", "rename it"))
-        stated = other_hints_to_data(problem, component, names, losses)
+        other_hints = other_hints_to_data(problem, component, names, losses)
         if component.runs is None:
-            open_[name] = counts_to_data(problem, component) | stated
+            open_[name] = counts_to_data(problem, component) | other_hints
             continue
-        placed[name] = _render_placement(problem, component, node_by_node(problem, component, component.runs, losses), reasons)
-        if "role" in stated and name in ROLES:
+        placements[name] = _render_placement(problem, component, node_by_node(problem, component, component.runs, losses), reasons)
+        if "role" in other_hints and name in ROLES:
             losses.append(note_loss(component.name, f"`{component.name}` is `{component.role}`, and RLinf runs `{name}` as `{name}`"))
-            del stated["role"]
-        if stated:
-            hints[name] = stated
+            del other_hints["role"]
+        if other_hints:
+            hints[name] = other_hints
     if reasons:
         raise UnusableInput(reasons)
     hints |= open_
     section: Data = {"num_nodes": len(problem.cluster.nodes)}
     if groups:
         section["node_groups"] = groups
-    section["component_placement"] = placed
+    section["component_placement"] = placements
     data: Data = {"cluster": section, **hint_block(problem, names, hints)}
     return Rendering(to_yaml(data), tuple(losses), names)
 
@@ -164,20 +164,20 @@ def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
     Raises UnusableInput (PW606) if RLinf cannot express the problem.
     """
     by_role = {role_of(component): component for component in problem.components}
-    rollout, known = by_role[ROLLOUT], json.loads((FACTS / "training.json").read_text(encoding="utf-8"))
-    if (estimator := known["estimators"].get(job.algorithm)) is None:
+    rollout, training_facts = by_role[ROLLOUT], json.loads((FACTS / "training.json").read_text(encoding="utf-8"))
+    if (estimator := training_facts["estimators"].get(job.algorithm)) is None:
         raise UnusableInput([refusal("", f"RLinf has no estimator of advantages for {job.algorithm}", "use `--algorithm grpo`")])
     values = {
         "estimator": estimator, "kl_beta": 0.001 if REFERENCE in by_role else 0.0, "updates": job.prompts // job.mini_batch,
         "answers": job.mini_batch * job.samples, "sequence": job.prompt + job.response, "share": job.utilization / 100,
         "tp": rollout.parallel.tp, "pp": rollout.parallel.pp,
     }  # fmt: skip
-    parts = ["all", *(["dapo"] if job.algorithm == "dapo" else []), *(["critic"] if CRITIC in by_role else [])]
-    keys = job.keys(known, parts, values)
+    sections = ["all", *(["dapo"] if job.algorithm == "dapo" else []), *(["critic"] if CRITIC in by_role else [])]
+    keys = job.keys(training_facts, sections, values)
     for role, section in ((ACTOR, "actor"), (CRITIC, "critic")):
         if component := by_role.get(role):
             backend = MEGATRON if component.backend == MEGATRON else FSDP
-            own_keys = known[f"trained {backend}"] | (_sizes(component) if backend == MEGATRON else {})
+            own_keys = training_facts[f"trained {backend}"] | (_sizes(component) if backend == MEGATRON else {})
             keys |= {f"{section}.{key}": value for key, value in own_keys.items()}
     tree = merge_keys(render(problem).text, keys, without=("placewright",))
     placement = tree["cluster"]["component_placement"]
@@ -193,11 +193,11 @@ def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
 
 def _sizes(component: Component) -> dict[str, object]:
     """Return the parallel sizes of what Megatron trains."""
-    own = component.parallel
-    sizes = {"tensor_model": own.tp, "pipeline_model": own.pp, "context": own.cp, "expert_model": own.ep}
-    sizes |= {"expert_tensor": (component.estimate.expert_tp if component.estimate else 0) or own.tp} if own.ep > 1 else {}
-    written = {name: size for name, size in sizes.items() if size > 1 or name in ("tensor_model", "expert_tensor")}
-    return {**{f"model.{name}_parallel_size": size for name, size in written.items()}, "model.sequence_parallel": own.tp > 1}
+    parallel = component.parallel
+    sizes = {"tensor_model": parallel.tp, "pipeline_model": parallel.pp, "context": parallel.cp, "expert_model": parallel.ep}
+    sizes |= {"expert_tensor": (component.estimate.expert_tp if component.estimate else 0) or parallel.tp} if parallel.ep > 1 else {}
+    entries = {name: size for name, size in sizes.items() if size > 1 or name in ("tensor_model", "expert_tensor")}
+    return {**{f"model.{name}_parallel_size": size for name, size in entries.items()}, "model.sequence_parallel": parallel.tp > 1}
 
 
 def _share_of(ranks: str, job: TrainingJob) -> str:

@@ -40,10 +40,10 @@ class ClusterSection:
         """Add an error of this part."""
         self.notes.error(self.code, self.subject, message, at, label, help, edit)
 
-    def report_kind(self, noun: str, wanted: str, value: Value, help: str, edit: Edit | None = None) -> None:
+    def report_kind(self, noun: str, target: str, value: Value, help: str, edit: Edit | None = None) -> None:
         """Add an error for a value of the wrong kind."""
         kind = kind_of(value)
-        self.error(f"{noun} must be {wanted}, but it is {kind}", value, kind, help, edit)
+        self.error(f"{noun} must be {target}, but it is {kind}", value, kind, help, edit)
 
     def mapping(self, value: Value, noun: str, help: str, keys: Sequence[str], section: str = "") -> MapNode | None:
         """Return the map without unknown keys; None and a finding for another kind of value.
@@ -70,13 +70,13 @@ class ClusterSection:
 
         `message` has a placeholder for the written word.
         """
-        known = tuple(names)
-        written = ("" if value.is_null else value.text) if isinstance(value, Scalar) else kind_of(value)
-        if is_unknown(value) or (isinstance(value, Scalar) and written in known):
-            return written if written in known else None
-        close = nearest(written, known)
-        help, edit = (f"write `{close}`", self.notes.replace(value, close)) if close else (f"write one of {', '.join(known)}", None)
-        self.error(message.format(written or "nothing"), value, label, help, edit)
+        candidates = tuple(names)
+        text = ("" if value.is_null else value.text) if isinstance(value, Scalar) else kind_of(value)
+        if is_unknown(value) or (isinstance(value, Scalar) and text in candidates):
+            return text if text in candidates else None
+        close = nearest(text, candidates)
+        help, edit = (f"write `{close}`", self.notes.replace(value, close)) if close else (f"write one of {', '.join(candidates)}", None)
+        self.error(message.format(text or "nothing"), value, label, help, edit)
         return close
 
     def missing(self, owner: MapNode, key: str, message: str, value: str = "") -> None:
@@ -107,8 +107,8 @@ def section_of(notes: Notes, interpolator: Interpolator, root: MapNode) -> MapNo
             message = f"`cluster` has no `{close}`, but `{entry.key.text}`, which RLinf does not know"
             notes.error("PW101", "cluster", message, entry.key.span, "not a key", f"write `{close}`", notes.rename(entry, close))
         if close:
-            renamed = Entry(replace(entry.key, text=close), entry.value)
-            section = replace(section, entries=tuple(renamed if old is entry else old for old in section.entries))
+            new_entry = Entry(replace(entry.key, text=close), entry.value)
+            section = replace(section, entries=tuple(new_entry if old is entry else old for old in section.entries))
     return section
 
 
@@ -130,20 +130,20 @@ def check_keys(notes: Notes, settings: Settings, root: MapNode, missing: Mapping
 
     `missing` keys, which RLinf reads without a default, are an error if misspelt, or of a `whole` job.
     """
-    read_paths, known, misspelt = settings.asked, frozenset(names("key")), set[str]()
-    corrected = [finding.span for finding in notes.findings if finding.code == "PW101"]
+    read_paths, release_keys, misspelt = settings.asked, frozenset(names("key")), set[str]()
+    corrected_spans = [finding.span for finding in notes.findings if finding.code == "PW101"]
 
     def check(owner: MapNode, before: str) -> None:
         siblings = [path.removeprefix(before) for path in read_paths if path.startswith(before) and "." not in path.removeprefix(before)]
         siblings = list(_KEYS) if before == "cluster." else siblings
         for entry in owner:
             path = before + entry.key.text
-            is_known, is_deepest = path in read_paths or path in known, path.count(".") == _DEPTH - 1
+            is_known, is_deepest = path in read_paths or path in release_keys, path.count(".") == _DEPTH - 1
             if path in (*_APART, *(f"cluster.{key}" for key in _KEYS)):
                 continue
             if is_known and isinstance(entry.value, MapNode) and not is_deepest:
                 check(entry.value, f"{path}.")
-            elif entry.key.span in corrected:
+            elif entry.key.span in corrected_spans:
                 continue
             elif not is_known and (close := closest(entry.key.text, siblings, min(SLIP, len(entry.key.text) * 3 // 20))):
                 help, edit = notes.to_rename(owner, entry, close)
@@ -165,15 +165,15 @@ def _report_missing(notes: Notes, settings: Settings, missing: Mapping[str, str]
     """Note the missing keys in one error. A file that lacks many is a part of one."""
     sections = {key: key.rpartition(".")[0] for key in missing}
     keys = list(dict.fromkeys(key if settings.at(section) is not None else section for key, section in sections.items()))
-    shown = ", ".join(f"`{key}`" for key in keys[:_MOST_MISSING])
+    text = ", ".join(f"`{key}`" for key in keys[:_MOST_MISSING])
     if len(missing) > _MOST_MISSING:
-        why = f"RLinf reads {shown} and {len(missing) - len(keys[:_MOST_MISSING])} more keys, which are not here"
+        why = f"RLinf reads {text} and {len(missing) - len(keys[:_MOST_MISSING])} more keys, which are not here"
         notes.unsure("PW101", "", why, True, "Add the rest of the configuration, or name the folder of its `defaults`")
     elif keys:
-        message = f"there is no {shown}: RLinf reads {'it' if len(keys) == 1 else 'them'} without a default"
+        message = f"there is no {text}: RLinf reads {'it' if len(keys) == 1 else 'them'} without a default"
         sources = tuple(dict.fromkeys(f"RLinf, {source}" for source in missing.values()))
         notes.error(
-            "PW101", keys[0].partition(".")[0], message, notes.document.root.span.part(0, 1), "", f"add {shown}", None, CHECKED, *sources
+            "PW101", keys[0].partition(".")[0], message, notes.document.root.span.part(0, 1), "", f"add {text}", None, CHECKED, *sources
         )
 
 
@@ -187,11 +187,11 @@ def read_num_nodes(notes: Notes, section: MapNode, value: Value | None) -> int |
     number = value.value if isinstance(value, Scalar) else None
     if not isinstance(value, Scalar) or not isinstance(number, int) or isinstance(number, bool):
         text = value.text.removesuffix(".0") if isinstance(value, Scalar) else ""
-        meant = int(text) if text.isascii() and text.isdecimal() and len(text) < 8 and 1 <= int(text) <= MAX_NODES else None
-        edit = notes.replace(value, str(meant)) if meant is not None else None
-        help = f"write `{meant}`, without quotes" if edit else "write a whole number such as `2`"
+        correction = int(text) if text.isascii() and text.isdecimal() and len(text) < 8 and 1 <= int(text) <= MAX_NODES else None
+        edit = notes.replace(value, str(correction)) if correction is not None else None
+        help = f"write `{correction}`, without quotes" if edit else "write a whole number such as `2`"
         notes.report_type("cluster", "num_nodes", value, "a whole number", help, edit)
-        return meant
+        return correction
     if number < 1:
         message = f"`num_nodes` is {number}, but there must be at least 1 node"
         notes.error("PW105", "cluster", message, value, "too few", "write `1`", notes.replace(value, "1"))
@@ -212,14 +212,16 @@ def check_profiling(notes: Notes, value: Value | None) -> None:
     """Note a section that the release ignores, that is no map, or has unknown keys."""
     if value is None or is_absent(value):
         return
-    part = ClusterSection(notes, "PW117", "profiling")
+    reader = ClusterSection(notes, "PW117", "profiling")
     if older := releases_before("cluster_key", "profiling"):
         message = f"RLinf before {older.until} ignores `profiling`"
-        notes.judge(older, Severity.WARNING, part.code, part.subject, message, value, "ignored", f"run RLinf {older.until}, or remove it")
+        notes.judge(
+            older, Severity.WARNING, reader.code, reader.subject, message, value, "ignored", f"run RLinf {older.until}, or remove it"
+        )
         if notes.choice is not None and notes.choice.has(older):
             return
-    section = part.mapping(value, "`profiling`", "write `backend: nsight` below it", _PROFILING)
+    section = reader.mapping(value, "`profiling`", "write `backend: nsight` below it", _PROFILING)
     if section is not None and (backend := section.get("backend")) is not None:
-        part.word(backend, names("profiler"), "`{}` is no profiling backend", "not known")
+        reader.word(backend, names("profiler"), "`{}` is no profiling backend", "not known")
     elif section is not None:
-        notes.missing(part.subject, "backend", section.span, f"add `backend:` with {' or '.join(names('profiler'))}")
+        notes.missing(reader.subject, "backend", section.span, f"add `backend:` with {' or '.join(names('profiler'))}")

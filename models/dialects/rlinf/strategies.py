@@ -63,27 +63,27 @@ class PlacementStrategy(ABC):
         """
         name = type(self).__name__
         isolate = self.isolate_accelerator
-        for preferred, alias, value, older in (
+        for canonical, alias, value, older in (
             ("cluster", "num_gpus_per_node", cluster, num_gpus_per_node),
             ("isolate_accelerator", "isolate_gpu", isolate_accelerator, isolate_gpu),
         ):
             if value is not None and older is not None:
-                raise refusal(name, f"`{preferred}` and `{alias}` are one argument", f"give `{preferred}` alone")
+                raise refusal(name, f"`{canonical}` and `{alias}` are one argument", f"give `{canonical}` alone")
         machines = num_gpus_per_node if cluster is None else cluster
-        resolved = cluster_of(name, machines, num_nodes_in_cluster, self.reach + 1, self.counts_nodes)
-        if (stated := isolate_gpu if isolate_accelerator is None else isolate_accelerator) is not None:
-            isolate = truth(name, "isolate_accelerator", stated)
-        return placements(resolved, self.runs(resolved), isolate)
+        full_cluster = cluster_of(name, machines, num_nodes_in_cluster, self.reach + 1, self.counts_nodes)
+        if (choice := isolate_gpu if isolate_accelerator is None else isolate_accelerator) is not None:
+            isolate = truth(name, "isolate_accelerator", choice)
+        return placements(full_cluster, self.runs(full_cluster), isolate)
 
 
 def select_labels(strategy: str, cluster: Cluster, labels: Labels) -> tuple[str, ...]:
     """Return the labels as a tuple. Raises UnusableInput (PW107) for an unknown or no label."""
-    chosen = (CLUSTER_LABEL,) if labels is None else (labels,) if isinstance(labels, str) else tuple(labels)
-    faults = [f"there is no node group `{label}`" for label in chosen if label not in cluster.groups]
-    faults += [] if chosen else ["the list of node groups is empty"]
+    selection = (CLUSTER_LABEL,) if labels is None else (labels,) if isinstance(labels, str) else tuple(labels)
+    faults = [f"there is no node group `{label}`" for label in selection if label not in cluster.groups]
+    faults += [] if selection else ["the list of node groups is empty"]
     help_ = f"name one of {', '.join(f'`{label}`' for label in cluster.groups)}"
     refuse([error("PW107", strategy, fault, help=help_) for fault in faults])
-    return chosen
+    return selection
 
 
 def need_hardware(strategy: str, cluster: Cluster, labels: tuple[str, ...]) -> None:
@@ -139,12 +139,12 @@ class NodePlacementStrategy(PlacementStrategy):
         """Return one run per node. Raises UnusableInput (PW102, PW107, PW108, PW210)."""
         labels = select_labels(_BY_NODE, cluster, self.node_group)
         nodes = [(node, label) for label in labels for node in cluster.groups[label].node_ranks]
-        if shared := sorted(node for node, count in Counter(node for node, _ in nodes).items() if count > 1):
-            message = f"the node groups {', '.join(labels)} share the nodes {', '.join(map(str, shared))}"
-            raise refusal(_BY_NODE, message, "use groups without common nodes", "PW108", witnesses=tuple(shared))
+        if common_nodes := sorted(node for node, count in Counter(node for node, _ in nodes).items() if count > 1):
+            message = f"the node groups {', '.join(labels)} share the nodes {', '.join(map(str, common_nodes))}"
+            raise refusal(_BY_NODE, message, "use groups without common nodes", "PW108", witnesses=tuple(common_nodes))
         exist = f"node ranks 0-{len(nodes) - 1} exist" if nodes else "there are none"
-        where, outside = f"outside {', '.join(labels)}: {exist}", sorted({rank for rank in self.node_ranks if rank >= len(nodes)})
-        refuse([error("PW102", _BY_NODE, f"node rank {rank} is {where}", help="name nodes that exist") for rank in outside])
+        scope, strays = f"outside {', '.join(labels)}: {exist}", sorted({rank for rank in self.node_ranks if rank >= len(nodes)})
+        refuse([error("PW102", _BY_NODE, f"node rank {rank} is {scope}", help="name nodes that exist") for rank in strays])
         runs: list[Run] = []
         for position, group in groupby(sorted(self.node_ranks)):
             node, label = nodes[position]
@@ -213,8 +213,8 @@ class PackedPlacementStrategy(PlacementStrategy):
         block, count = self.num_accelerators_per_process * self.stride, end - start + 1
         if rest := count % block:
             help_ = f"end at {end - rest if rest < count else start + block - 1}"
-            parts = f"blocks of {block} ({self.num_accelerators_per_process} per process x stride {self.stride})"
-            message = f"{with_noun(count, 'accelerator')} ({start}-{end}) cannot be divided into {parts}"
+            blocks = f"blocks of {block} ({self.num_accelerators_per_process} per process x stride {self.stride})"
+            message = f"{with_noun(count, 'accelerator')} ({start}-{end}) cannot be divided into {blocks}"
             raise refusal(_PACKED, message, help_, amount=rest)
 
     @property
@@ -318,17 +318,17 @@ class FlexiblePlacementStrategy(PlacementStrategy):
         need_hardware(_FLEXIBLE, cluster, labels)
         numbering = cluster.numbering(labels)
         exist = f"0-{numbering.size - 1} exist" if numbering.size else "there are none"
-        outside = [(position, max(ranks)) for position, ranks in enumerate(self.accelerator_id_lists) if max(ranks) >= numbering.size]
+        strays = [(position, max(ranks)) for position, ranks in enumerate(self.accelerator_id_lists) if max(ranks) >= numbering.size]
         text = f"`accelerator_id_lists[{{}}]` names {{}}, which is outside {', '.join(labels)}: {exist}"
-        refuse([error("PW102", _FLEXIBLE, text.format(*at), help="name ids that exist", witnesses=at[1:]) for at in outside])
-        ordered = sorted((sorted(ranks) for ranks in self.accelerator_id_lists), key=lambda ranks: ranks[0])
-        is_solid = all(ranks[-1] - ranks[0] < len(ranks) for ranks in ordered)
-        if is_solid and all(before[-1] < after[0] for before, after in zip(ordered, ordered[1:])):
-            runs_by_text = runs_of((RankRange(ranks[0], ranks[-1] + 1, 1) for ranks in ordered), cluster, labels)
+        refuse([error("PW102", _FLEXIBLE, text.format(*at), help="name ids that exist", witnesses=at[1:]) for at in strays])
+        sorted_ranks = sorted((sorted(ranks) for ranks in self.accelerator_id_lists), key=lambda ranks: ranks[0])
+        is_solid = all(ranks[-1] - ranks[0] < len(ranks) for ranks in sorted_ranks)
+        if is_solid and all(before[-1] < after[0] for before, after in zip(sorted_ranks, sorted_ranks[1:])):
+            runs_by_text = runs_of((RankRange(ranks[0], ranks[-1] + 1, 1) for ranks in sorted_ranks), cluster, labels)
             if why_not(runs_by_text, in_order=True) in ("", "PW108"):
                 return runs_by_text
-        located = [[numbering.locate(rank) for rank in ranks] for ranks in ordered]
-        processes = [[((stretch.node_rank, index), stretch.label) for stretch, index in positions] for positions in located]
+        locations = [[numbering.locate(rank) for rank in ranks] for ranks in sorted_ranks]
+        processes = [[((stretch.node_rank, index), stretch.label) for stretch, index in positions] for positions in locations]
         refuse([*_faults(cluster, processes)])
         runs: list[Run] = []
         for label, members in groupby(enumerate(processes), key=lambda process: process[1][0][1]):

@@ -39,11 +39,11 @@ def takes(*arguments: Argument) -> Callable[[Strategy], Strategy]:
     def decorate(strategy: Strategy) -> Strategy:
         cls: Any = strategy
         build = cls.__init__
-        needed = {field.name for field in fields(strategy) if field.default is MISSING}
+        required_names = {field.name for field in fields(strategy) if field.default is MISSING}
 
         @wraps(build)
         def initialise(self: object, *positional: object, **keywords: object) -> None:
-            build(self, **_read(strategy.__name__, arguments, needed, positional, keywords))
+            build(self, **_read(strategy.__name__, arguments, required_names, positional, keywords))
 
         cls.__init__ = initialise
         for argument in arguments:
@@ -55,7 +55,7 @@ def takes(*arguments: Argument) -> Callable[[Strategy], Strategy]:
 
 
 def _read(
-    strategy: str, arguments: Sequence[Argument], needed: set[str], positional: tuple[object, ...], keywords: Mapping[str, object]
+    strategy: str, arguments: Sequence[Argument], required_names: set[str], positional: tuple[object, ...], keywords: Mapping[str, object]
 ) -> dict[str, Any]:
     findings, written_names, values = list[Finding](), dict[str, str](), dict[str, Any]()
     by_name = {name: argument for argument in arguments for name in (argument.name, *argument.aliases)}
@@ -73,8 +73,8 @@ def _read(
     for name, value in (*by_position, *keywords.items()):
         argument = by_name.get(name)
         if argument is None:
-            close, known = nearest(name, by_name), ", ".join(f"`{argument.name}`" for argument in arguments)
-            refuse_argument(f"there is no argument `{name}`", f"write `{close}`" if close else f"pass one of {known}")
+            close, choices = nearest(name, by_name), ", ".join(f"`{argument.name}`" for argument in arguments)
+            refuse_argument(f"there is no argument `{name}`", f"write `{close}`" if close else f"pass one of {choices}")
         elif (earlier := written_names.setdefault(argument.name, name)) != name or argument.name in values:
             both = f"`{earlier}` and `{name}` are" if earlier != name else f"`{name}` is given twice:"
             refuse_argument(f"{both} one argument", f"give it once, as `{argument.name}`")
@@ -82,9 +82,9 @@ def _read(
             values[argument.name] = None
             try:
                 values[argument.name] = argument.read(strategy, name, value)
-            except UnusableInput as refused:
-                findings += refused.findings
-    for name in [argument.name for argument in arguments if argument.name in needed and argument.name not in values]:
+            except UnusableInput as problem:
+                findings += problem.findings
+    for name in [argument.name for argument in arguments if argument.name in required_names and argument.name not in values]:
         refuse_argument(f"`{name}` is missing", f"pass `{name}=...`")
     refuse(findings)
     return values
@@ -101,14 +101,14 @@ def refuse(findings: Sequence[Finding]) -> None:
         raise UnusableInput(findings)
 
 
-def whole_number(least: int) -> Callable[[str, str, object], int]:
-    """Return a reader of whole numbers of at least `least`, numpy integers included."""
+def whole_number(minimum: int) -> Callable[[str, str, object], int]:
+    """Return a reader of whole numbers of at least `minimum`, numpy integers included."""
 
     def read(strategy: str, name: str, value: object) -> int:
         number = _index(value)
-        if number is None or number < least:
-            message = f"`{name}` is {_format(value)}, but it must be a whole number of at least {least}"
-            raise refusal(strategy, message, f"pass `{name}={least}` or more")
+        if number is None or number < minimum:
+            message = f"`{name}` is {_format(value)}, but it must be a whole number of at least {minimum}"
+            raise refusal(strategy, message, f"pass `{name}={minimum}` or more")
         return number
 
     return read

@@ -75,8 +75,8 @@ def _engines(mode: Mode) -> None:
         return
     degrees, engine = ((tp, pp), f"tp {tp.value} x pp {pp.value}") if per_process > tp.value else ((tp,), f"tp {tp.value}")
     formula, span = f"{with_noun(processes * per_process, 'accelerator')} // {per_process} a process ({engine})", rollout.span("placement")
-    placed = [Figure("placement", mode.notes.document.excerpt(span), span)] if span else []
-    mode.derivations.append(Derivation("rollout", WORLD_SIZE, processes, formula, (*placed, *map(figure_of, degrees))))
+    figures = [Figure("placement", mode.notes.document.excerpt(span), span)] if span else []
+    mode.derivations.append(Derivation("rollout", WORLD_SIZE, processes, formula, (*figures, *map(figure_of, degrees))))
     mode.derive("rollout", REPLICA_SIZE, per_process, engine, *degrees)
     mode.derive("rollout", REPLICAS, processes, f"{with_noun(processes, 'process')}, an engine in each")
 
@@ -93,9 +93,9 @@ def runs(mode: Mode) -> None:
     for name in ("actor", "critic", "rollout"):
         if mode.components.get(name) is None or settings.at(f"{HINTS}.{name}.estimate") is None:
             continue
-        part = percent(plain_value(settings, "rollout.gpu_memory_utilization", 0.65))
-        served = MemoryInput(utilization=part, sequence=sequence, offload=True)
-        run = served if name == "rollout" else replace(_trained_run(settings, name), sequence=sequence)
+        utilization = percent(plain_value(settings, "rollout.gpu_memory_utilization", 0.65))
+        engine_run = MemoryInput(utilization=utilization, sequence=sequence, offload=True)
+        run = engine_run if name == "rollout" else replace(_trained_run(settings, name), sequence=sequence)
         key = _PATH if plain_value(settings, _PATH) else f"{name}.model.model_path"
         # A component that divides nothing has no model yet.
         use = mode.models.get(name) or ModelUse(str(plain_value(settings, key)), key, ())
@@ -112,7 +112,7 @@ def _trained_run(settings: Settings, name: str) -> MemoryInput:
             sharding=DISTRIBUTED if own("optim.use_distributed_optimizer", False) is True else MEGATRON_SHARDING,
             recompute={"full": FULL, "selective": SELECTIVE}.get(str(own("model.recompute_granularity")), NONE),
             micro_batch=micro_batch,
-            offload=all(own(f"offload_{part}", False) is True for part in ("weight", "grad", "optimizer")),
+            offload=all(own(f"offload_{state}", False) is True for state in ("weight", "grad", "optimizer")),
         )
     return MemoryInput(
         lora_rank=whole_number(own("model.lora_rank")) if own("model.is_lora", False) is True else 0,
@@ -158,13 +158,13 @@ def _add_trained(mode: Mode, name: str, role: str, key: str) -> None:
     splits = [*(split for split in megatron_splits(places, when=WITH_MODEL) if name == role or split.degree != "ep"), vocabulary]
     # An engine's tp is at most that of the actor, so both are lowered together.
     if name == "actor" and mode.components.get("rollout") and mode.placer is not Placer.HYBRID and engine:
-        least = (engine.name, engine.value)
-        splits = [replace(split, at_least=least) if split.degree == "tp" else split for split in splits]
+        minimum = (engine.name, engine.value)
+        splits = [replace(split, at_least=minimum) if split.degree == "tp" else split for split in splits]
     _add(mode, name, key, degrees, tuple(splits), experts)
 
 
 def _add(mode: Mode, name: str, key: str, degrees: ParallelSettings, splits: tuple[Split, ...], experts: Amount | None = None) -> None:
     component, parallel, path = mode.components.get(name), degrees.parallel, mode.settings.word(key, DIVIDES)
     if component is not None and parallel is not None and path is not None:
-        written, place = replace(parallel, ep=experts.value if experts else 1), mode.settings.at(key)
-        mode.models[name] = ModelUse(path, key, with_sizes(splits, written, component.parallel), place.span if place else None)
+        own_degrees, place = replace(parallel, ep=experts.value if experts else 1), mode.settings.at(key)
+        mode.models[name] = ModelUse(path, key, with_sizes(splits, own_degrees, component.parallel), place.span if place else None)

@@ -53,30 +53,30 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
     problem, source = reading.problem, reading.source
     if problem is None:
         raise refuse_writing("", "the file states no problem")
-    known, planning = {component.name: component for component in problem.components}, problem.job.planning
-    packs, placed = problem.job.capabilities.packs, find(source.root, PLACED)
-    if planning.own and not isinstance(placed, MapNode):
+    by_name, planning = {component.name: component for component in problem.components}, problem.job.planning
+    packs, section = problem.job.capabilities.packs, find(source.root, PLACED)
+    if planning.own and not isinstance(section, MapNode):
         raise refuse_writing("", f"`{PLACED}` is written elsewhere")
-    entries = placed if isinstance(placed, MapNode) else MapNode((), source.root.span)
+    entries = section if isinstance(section, MapNode) else MapNode((), source.root.span)
     in_file = {name for entry in entries for name in names_of(entry)}
     idle = _find_not_started(problem, assignment)
-    added = [name for name in assignment.runs if name not in known or known[name].runs is None]
-    lines: dict[str, Line] = {name: _line(name, known.get(name), problem, assignment.of(name)) for name in added if name not in idle}
-    stays = {name for name in lines if name in planning.own and _is_same(planning.own[name], assignment.of(name), packs)}
-    changed = {name: line for name, line in (lines | dict.fromkeys(idle)).items() if name not in stays & in_file}
-    edits = rewrite(source, entries, changed)
+    new_names = [name for name in assignment.runs if name not in by_name or by_name[name].runs is None]
+    lines: dict[str, Line] = {name: _line(name, by_name.get(name), problem, assignment.of(name)) for name in new_names if name not in idle}
+    keeps = {name for name in lines if name in planning.own and _is_same(planning.own[name], assignment.of(name), packs)}
+    new_lines = {name: line for name, line in (lines | dict.fromkeys(idle)).items() if name not in keeps & in_file}
+    edits = rewrite(source, entries, new_lines)
     values: dict[str, Any] = {}
-    if new := {name: line for name, line in changed.items() if line is not None and name not in in_file}:
+    if new := {name: line for name, line in new_lines.items() if line is not None and name not in in_file}:
         values["cluster"] = {"component_placement": new}
     for name, parallel in degrees.items():
         if name not in planning.tied:
-            hinted = find(source.root, f"{NAME}.{COMPONENTS}.{name}")
-            edits += degrees_in_hints(source, hinted, parallel) if isinstance(hinted, MapNode) else []
+            hint_node = find(source.root, f"{NAME}.{COMPONENTS}.{name}")
+            edits += degrees_in_hints(source, hint_node, parallel) if isinstance(hint_node, MapNode) else []
             values = put(values, degree_keys(source.root, name, parallel))
     groups: dict[str, object] = {}
     for name, line in lines.items() if planning.own and packs else ():
-        component = known[name]
-        if name not in stays and not isinstance(line, dict) and problem.kind(component) == ACCELERATOR and len(component.node_groups) == 1:
+        component = by_name[name]
+        if name not in keeps and not isinstance(line, dict) and problem.kind(component) == ACCELERATOR and len(component.node_groups) == 1:
             groups |= {name: component.node_groups[0]} if component.node_groups != _WHOLE else {}
     hints = _absent(source, NODE_GROUP, groups)
     changes = _with_hints(source, edits, values, hints)
@@ -84,7 +84,7 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
         for name, count in _absent(source, MEASURED_ON, _measured_counts(source, problem, after, degrees)).items():
             hints[name] = {**hints.get(name, {}), **count}
         changes = _with_hints(source, edits, values, hints)
-    _check(reading, problem, assignment, degrees, changes, added, idle)
+    _check(reading, problem, assignment, degrees, changes, new_names, idle)
     return changes
 
 
@@ -95,9 +95,9 @@ def _with_hints(source: Source, edits: list[Edit], values: Values, hints: Values
 def _find_not_started(problem: Problem, assignment: Assignment) -> frozenset[str]:
     """Return the components that RLinf does not start in the assignment's arrangement."""
     masks_by_name = {name: assignment.masks(name) for name in assignment.runs}
-    for way in problem.job.planning.ways:
-        if way.together and all(masks_by_name.get(first) == masks_by_name.get(second) for first, second in way.together):
-            return way.without
+    for arrangement in problem.job.planning.ways:
+        if arrangement.together and all(masks_by_name.get(first) == masks_by_name.get(second) for first, second in arrangement.together):
+            return arrangement.without
     return frozenset()
 
 
@@ -112,11 +112,11 @@ def _line(name: str, component: Component | None, problem: Problem, runs: Sequen
     if not name or "," in name or name != name.strip():
         raise refuse_writing(name, f"`{name}` cannot be a key of `component_placement`")
     if component and component.contiguous and problem.job.capabilities.packs:
-        named, labels = component.node_groups, _WHOLE
+        own_groups, labels = component.node_groups, _WHOLE
         if problem.kind(component) != ACCELERATOR:
-            labels = labels_used(runs, named)
-        elif problem.job.planning.own and len(named) == 1 and extent_in(named) == extent_in(_WHOLE):
-            labels = named  # the file's own group, whose ranks equal the cluster's
+            labels = labels_used(runs, own_groups)
+        elif problem.job.planning.own and len(own_groups) == 1 and extent_in(own_groups) == extent_in(_WHOLE):
+            labels = own_groups  # the file's own group, whose ranks equal the cluster's
         extent = extent_in(labels)
         text = "all" if len(extent) == problem.cluster.numbering(labels).size > 1 else text_of_ranks(extent)
     else:
@@ -124,52 +124,54 @@ def _line(name: str, component: Component | None, problem: Problem, runs: Sequen
     return plain_or_quoted(text) if labels == _WHOLE else {NODE_GROUP: ",".join(labels), "placement": text}
 
 
-def rewrite(source: Source, placed: MapNode, lines: Mapping[str, Line]) -> list[Edit]:
+def rewrite(source: Source, section: MapNode, lines: Mapping[str, Line]) -> list[Edit]:
     """Return the edits of the entries of `component_placement` with changed components.
 
     The others of an entry keep its value; the changed ones stand behind it, equal ones together.
     """
     edits = []
-    separator = ", " if placed.flow else line_end(source.text) + indent_of(placed.entries[0].key.span if placed.entries else placed.span)
-    for entry in placed:
+    separator = (
+        ", " if section.flow else line_end(source.text) + indent_of(section.entries[0].key.span if section.entries else section.span)
+    )
+    for entry in section:
         key, end, names = entry.key.span, entry.value.span.end_in_use, names_of(entry)
         by_line: dict[str, list[str]] = {}
         for name in names:
             if (line := lines.get(name)) is not None:
-                by_line.setdefault(_text(source, placed, line), []).append(name)
-        kept = [name for name in names if name not in lines]
-        if kept == names:
+                by_line.setdefault(_text(source, section, line), []).append(name)
+        remaining = [name for name in names if name not in lines]
+        if remaining == names:
             continue
-        pieces = [f"{_text(source, placed, ','.join(kept))}{source.text[key.end : end]}"] if kept else []
-        pieces += [f"{_text(source, placed, ','.join(members))}: {text}" for text, members in by_line.items()]
+        pieces = [f"{_text(source, section, ','.join(remaining))}{source.text[key.end : end]}"] if remaining else []
+        pieces += [f"{_text(source, section, ','.join(members))}: {text}" for text, members in by_line.items()]
         edit = Edit(Span(key.file, key.start, end, key.line, key.column), separator.join(pieces))
-        removal = edit if pieces else without_entry(source.text, placed, entry)
+        removal = edit if pieces else without_entry(source.text, section, entry)
         if removal is None:
             raise refuse_writing("", f"`{PLACED}` is written elsewhere")
         edits.append(removal)
     return [edit for edit in edits if edit.text != source.text[edit.span.start : edit.span.end]]
 
 
-def _text(source: Source, placed: MapNode, value: object) -> str:
-    return text_of(value, placed.flow, quotes_keys(source, source.root))
+def _text(source: Source, section: MapNode, value: object) -> str:
+    return text_of(value, section.flow, quotes_keys(source, source.root))
 
 
 def _absent(source: Source, key: str, hints: Mapping[str, object]) -> dict[str, Values]:
     """Return the hints of components without this key that have a place for it."""
     components = find(source.root, f"{NAME}.{COMPONENTS}")
-    written = {name: components.get(name) if isinstance(components, MapNode) else None for name in hints}
-    absent = (name for name, hint in written.items() if hint is None or (isinstance(hint, MapNode) and hint.get(key) is None))
+    values = {name: components.get(name) if isinstance(components, MapNode) else None for name in hints}
+    absent = (name for name, hint in values.items() if hint is None or (isinstance(hint, MapNode) and hint.get(key) is None))
     return {name: {key: hints[name]} for name in absent}
 
 
 def _measured_counts(source: Source, before: Problem, after: Problem, degrees: Mapping[str, Parallel]) -> dict[str, int]:
     """Return component with a cost -> measured accelerators, where the times would change."""
-    costs, hinted = source.root.get(KEY), timed_names(source.root.get(NAME))
+    costs, with_times = source.root.get(KEY), timed_names(source.root.get(NAME))
     times_after, counts_by_name = times_with(after.job, degrees), dict[str, int]()
-    for name, timed in times_with(before.job, degrees).items():
-        has_cost = isinstance(costs, MapNode) and costs.get(f"{name}{COST}") is not None and name not in hinted
-        counts = {row.accelerators for row in timed.measured if not row.assumed}
-        if has_cost and times_after.get(name) not in (None, timed) and len(counts) == 1:
+    for name, component_times in times_with(before.job, degrees).items():
+        has_cost = isinstance(costs, MapNode) and costs.get(f"{name}{COST}") is not None and name not in with_times
+        counts = {row.accelerators for row in component_times.measured if not row.assumed}
+        if has_cost and times_after.get(name) not in (None, component_times) and len(counts) == 1:
             counts_by_name[name] = counts.pop()
     return counts_by_name
 
@@ -182,20 +184,20 @@ def _is_same(runs: Sequence[Run], reread_runs: Sequence[Run], drops_groups: bool
 
 
 def _check(
-    reading: Reading, problem: Problem, assignment: Assignment, degrees: Degrees, edits: list[Edit], added: Sequence[str],
+    reading: Reading, problem: Problem, assignment: Assignment, degrees: Degrees, edits: list[Edit], new_names: Sequence[str],
     idle: Collection[str],
 ) -> None:  # fmt: skip
     """Raise UnusableInput unless the edited text gives the assignment and nothing else changes."""
-    again = _reread(reading, problem, edits, degrees, hints=False)
-    components = {component.name: component for component in again.components} if again else {}
-    relabelled = dict(assignment.runs)
-    for name in added if problem.job.capabilities.packs else ():
-        relabelled[name] = _relabel(assignment.of(name))
+    new_problem = _reread(reading, problem, edits, degrees, hints=False)
+    components = {component.name: component for component in new_problem.components} if new_problem else {}
+    new_runs = dict(assignment.runs)
+    for name in new_names if problem.job.capabilities.packs else ():
+        new_runs[name] = _relabel(assignment.of(name))
         if (component := components.get(name)) and component.runs is not None:
             components[name] = replace(component, runs=tuple(_relabel(component.runs)))
-    check_places(Assignment(relabelled), components, idle)
-    hinted = _reread(reading, problem, edits, degrees) if degrees else None
-    for component in hinted.components if hinted else ():
+    check_places(Assignment(new_runs), components, idle)
+    hinted_problem = _reread(reading, problem, edits, degrees) if degrees else None
+    for component in hinted_problem.components if hinted_problem else ():
         name = component.name
         if name in degrees and component.parallel != problem.divide(name, degrees[name]):
             raise refuse_writing(name, f"`{name}`, written down and read again, would have {component.parallel}")
@@ -205,8 +207,8 @@ def _reread(
     reading: Reading, problem: Problem, edits: list[Edit], degrees: Degrees, hints: bool = True, anew: bool = False
 ) -> Problem | None:
     """Return the problem of the edited text; only the answer's own keys may change."""
-    hinted = product((component.name for component in problem.components), (NODE_GROUP, MEASURED_ON, PARALLEL))
+    hint_keys = product((component.name for component in problem.components), (NODE_GROUP, MEASURED_ON, PARALLEL))
     sections = (SECTIONS[name] for name in degrees if name in SECTIONS)
-    changed = [PLACED, *(f"{path}.{key}" for path, keys in sections for key in keys.values())]
-    changed += [f"{NAME}.{COMPONENTS}.{name}.{key}" for name, key in hinted]
-    return read_again(reading, edits, changed, lambda document: read_with(document, problem.cluster, "placement", hints, anew))
+    changed_keys = [PLACED, *(f"{path}.{key}" for path, keys in sections for key in keys.values())]
+    changed_keys += [f"{NAME}.{COMPONENTS}.{name}.{key}" for name, key in hint_keys]
+    return read_again(reading, edits, changed_keys, lambda document: read_with(document, problem.cluster, "placement", hints, anew))

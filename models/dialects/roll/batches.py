@@ -79,11 +79,11 @@ class BatchChecks(RollChecks):
         self.training = training
         self.batch = self.amount(PROMPTS, "BaseConfig", ANY)
 
-    def amount(self, path: str, owner: str, least: int = 1) -> Amount | None:
+    def amount(self, path: str, owner: str, minimum: int = 1) -> Amount | None:
         """Return a whole number, by default that of the class `owner`; None if unknown."""
         profile = self.setup.profile
         default, source = profile.keys(owner)[path.rpartition(".")[2]][1], profile.source(owner)
-        setting = self.settings.whole(path, BATCH_NUMBERS, default, least=least, exact=True)
+        setting = self.settings.whole(path, BATCH_NUMBERS, default, minimum=minimum, exact=True)
         return Amount(setting.value, setting.name, None, source) if setting and setting.scalar is None and not setting.default else setting
 
     def of_role(self, role: Role, name: str) -> Amount | None:
@@ -94,8 +94,8 @@ class BatchChecks(RollChecks):
         """Return the batch sizes of a trained role; None if any is unknown."""
         if role is None:
             return None
-        per_device, accumulated, ranks = self.of_role(role, PER_DEVICE), self.of_role(role, ACCUMULATED), data_parallel(self.setup, role)
-        return Batches(role, per_device, accumulated, ranks) if per_device and accumulated and ranks else None
+        per_device, accumulation, ranks = self.of_role(role, PER_DEVICE), self.of_role(role, ACCUMULATED), data_parallel(self.setup, role)
+        return Batches(role, per_device, accumulation, ranks) if per_device and accumulation and ranks else None
 
     def check(self) -> None:
         """Check and derive the batches of all roles."""
@@ -172,10 +172,10 @@ class BatchChecks(RollChecks):
         self, role: Role, batch: Amount, noun: str, replica: int, notice: str, answers: int = 1, multiple: int = 1, name: str = ""
     ) -> None:
         """Demand that the GPUs of an open role divide the batch. A replica counts on each rank."""
-        counted = f"{noun} counted on each of {replica} ranks" if replica > 1 else noun
+        label = f"{noun} counted on each of {replica} ranks" if replica > 1 else noun
         factor = replica * answers
         if batch.value > 0:
-            share = Share(role.key, batch.value * factor, multiple, counted, batch.name, name, batch.span, notice, factor=factor)
+            share = Share(role.key, batch.value * factor, multiple, label, batch.name, name, batch.span, notice, factor=factor)
             self.setup.shares.append(share)
 
     def _share_updates(self, batch: Amount, answers: Amount) -> None:
@@ -183,10 +183,10 @@ class BatchChecks(RollChecks):
             component = self.setup.components.get(role.key) if role and role.ids is None and not self._is_dynamic(role) else None
             if role is None or component is None or component.runs is not None:
                 continue
-            parallel, device, accumulated = degrees(self.setup, role), self.of_role(role, PER_DEVICE), self.of_role(role, ACCUMULATED)
-            if parallel and device and accumulated:
-                size = device.value * accumulated.value
-                name = f"{device.name} x {accumulated.name}" if size > 1 else ""
+            parallel, device, accumulation = degrees(self.setup, role), self.of_role(role, PER_DEVICE), self.of_role(role, ACCUMULATED)
+            if parallel and device and accumulation:
+                size = device.value * accumulation.value
+                name = f"{device.name} x {accumulation.name}" if size > 1 else ""
                 self._share(role, batch, "samples", parallel.parallel.replica, AFTER_ROLLOUT, answers.value, size, name)
 
     def _check_updates(self, batch: Amount, answers: Amount, step: int) -> None:
@@ -221,16 +221,16 @@ class BatchChecks(RollChecks):
         train, reference = self.setup.role(ACTOR_TRAIN), self.setup.role(REFERENCES)
         if train is None or reference is None or {train.key, reference.key} & self.setup.short:
             return
-        batches, inferred, ranks = self.batches_of(train), self.of_role(reference, INFERRED), data_parallel(self.setup, reference)
-        if batches is None or inferred is None or ranks is None or inferred.value * ranks <= batches.of_all:
+        batches, infer_batch, ranks = self.batches_of(train), self.of_role(reference, INFERRED), data_parallel(self.setup, reference)
+        if batches is None or infer_batch is None or ranks is None or infer_batch.value * ranks <= batches.of_all:
             return
-        takes, better = inferred.value * ranks, batches.of_all // ranks
+        takes, better = infer_batch.value * ranks, batches.of_all // ranks
         message = f"{reference.key} takes {with_noun(takes, 'pair')} at once, more than the {batches.of_all} of a step of {train.key}"
-        product = f"{reference.key}: {INFERRED} {inferred.value} x {with_noun(ranks, 'rank')} = {takes}"
-        help, edit = f"set `{inferred.name}: {better}`", inferred.becomes(better)
+        product = f"{reference.key}: {INFERRED} {infer_batch.value} x {with_noun(ranks, 'rank')} = {takes}"
+        help, edit = f"set `{infer_batch.name}: {better}`", infer_batch.becomes(better)
         if not better:
             help, edit = f"give {reference.key} {with_noun(batches.of_all, 'data parallel rank')} or fewer", None
-        at, label = inferred.span or reference.place, f"more than {batches.of_all}"
+        at, label = infer_batch.span or reference.place, f"more than {batches.of_all}"
         why = (product, f"{train.key}: {batches.product}", AFTER_MODELS)
         self.notes.error(BATCH_NUMBERS, reference.key, message, at, label, help, edit, *why)
 
@@ -264,11 +264,11 @@ class BatchChecks(RollChecks):
         role_degrees, ranks = degrees(self.setup, role), data_parallel(self.setup, role)
         if role_degrees is None or ranks is None:
             return
-        named = (("tp", role_degrees.tp), ("pp", role_degrees.pp), ("cp", role_degrees.cp))
-        parts = [(name, amount) for name, amount in named if amount.value > 1 or amount.scalar]
-        amounts, formula = [amount for _, amount in parts], with_noun(len(role.devices), "rank")
-        if parts:
-            product = " x ".join(f"{name} {amount.value}" for name, amount in parts)
+        pairs = (("tp", role_degrees.tp), ("pp", role_degrees.pp), ("cp", role_degrees.cp))
+        factors = [(name, amount) for name, amount in pairs if amount.value > 1 or amount.scalar]
+        amounts, formula = [amount for _, amount in factors], with_noun(len(role.devices), "rank")
+        if factors:
+            product = " x ".join(f"{name} {amount.value}" for name, amount in factors)
             size = self.setup.derive(role.key, REPLICA_SIZE, role_degrees.parallel.replica, product, *amounts)
             formula += f" // {size} a replica"
         else:
@@ -291,10 +291,10 @@ class BatchChecks(RollChecks):
             size = self.setup.derive(key, "samples per rank and update", batches.of_rank, formula, batches.per_device, batches.accumulated)
             if share % size == 0:
                 self.setup.derive(key, "updates per step", share // size, f"{samples_text} // {size}")
-        inferred = self.of_role(role, INFERRED)
-        if inferred is not None and share:
-            formula = f"{samples_text} // {inferred.value} a micro batch"
-            self.setup.derive(key, "micro batches of log probabilities", max(share // inferred.value, 1), formula, inferred)
+        infer_batch = self.of_role(role, INFERRED)
+        if infer_batch is not None and share:
+            formula = f"{samples_text} // {infer_batch.value} a micro batch"
+            self.setup.derive(key, "micro batches of log probabilities", max(share // infer_batch.value, 1), formula, infer_batch)
 
     def _derive_data(self, batches: Batches) -> None:
         key, micro, is_paired = batches.role.key, batches.per_device, batches.role.part == ACTOR_TRAIN
@@ -312,8 +312,8 @@ class BatchChecks(RollChecks):
     def _check_trajectories(self) -> None:
         """Add ROLL's checks at load; with `training`, also silent adjustments."""
         batch = self.batch
-        validated = self.amount("val_batch_size", "BaseConfig", ANY)
-        for env, total in ((TRAIN_ENV, batch), (VAL_ENV, validated)):
+        val_batch = self.amount("val_batch_size", "BaseConfig", ANY)
+        for env, total in ((TRAIN_ENV, batch), (VAL_ENV, val_batch)):
             groups = self._size(env, "num_env_groups")
             is_settled = groups is None or self._check_partition(env, groups, total)
             group = self._size(env, "group_size")
@@ -323,8 +323,8 @@ class BatchChecks(RollChecks):
         if self.training and batch is not None and batch.value > 0 and self.pipeline.updates_models:
             self._check_adjusted(batch)
 
-    def _size(self, env: str, name: str, least: int = 0) -> Amount | None:
-        return self.amount(f"{env}.{name}", "agentic.EnvManagerConfig", least)
+    def _size(self, env: str, name: str, minimum: int = 0) -> Amount | None:
+        return self.amount(f"{env}.{name}", "agentic.EnvManagerConfig", minimum)
 
     def _check_groups(self, env: str, total: Amount, group: Amount, groups: Amount, is_settled: bool) -> None:
         step, text = group.value, f"the {with_noun(group.value, 'environment')} of a group"
@@ -349,41 +349,41 @@ class BatchChecks(RollChecks):
             return
         if (async_ratio > 0) if env == TRAIN_ENV else (total.value < 0):
             return
-        facts, needed = Facts(self.notes, self.settings, env), -(-total.value // environments)
-        right = Number(needed, f"{needed}: {with_noun(environments, 'environment')} run a batch of {total.value}")
+        facts, rounds = Facts(self.notes, self.settings, env), -(-total.value // environments)
+        right = Number(rounds, f"{rounds}: {with_noun(environments, 'environment')} run a batch of {total.value}")
         AtLeast(code=BATCH_NUMBERS, source=_CONFIG, when=AT_LOAD, left=most, right=right).run(facts)
 
     def _check_partition(self, env: str, groups: Amount, total: Amount | None) -> bool:
         """Return True if the groups of all tags add up, or are unknown. Else add an error."""
         settings = self.settings
-        tags, parts = settings.at(f"{env}.tags"), settings.at(f"{env}.num_groups_partition")
-        if not isinstance(tags, (ListNode, type(None))) or not (isinstance(parts, ListNode) or (parts is None and not self.notes.partial)):
+        tags, split = settings.at(f"{env}.tags"), settings.at(f"{env}.num_groups_partition")
+        if not isinstance(tags, (ListNode, type(None))) or not (isinstance(split, ListNode) or (split is None and not self.notes.partial)):
             return True
-        values = [item.value if isinstance(item, Scalar) else None for item in parts.items] if isinstance(parts, ListNode) else [128]
+        values = [item.value if isinstance(item, Scalar) else None for item in split.items] if isinstance(split, ListNode) else [128]
         if isinstance(tags, ListNode):
             self._check_tags(env, tags.items[: len(values)])
         numbers = [value for value in values if type(value) is int]
         tag_count = len(tags.items) if isinstance(tags, ListNode) else 1
-        used = sum(numbers[:tag_count])  # one number per tag
-        if len(numbers) < len(values) or used == groups.value:
+        count = sum(numbers[:tag_count])  # one number per tag
+        if len(numbers) < len(values) or count == groups.value:
             return True
-        message = f"`{env}.num_groups_partition`{'' if parts else ', by default,'} gives {with_noun(used, 'group')}, but {groups.text}"
-        meant = [groups.value // tag_count + (place < groups.value % tag_count) for place in range(tag_count)]
-        help, edit = f"write `{env}.num_groups_partition: {meant}`", None
+        message = f"`{env}.num_groups_partition`{'' if split else ', by default,'} gives {with_noun(count, 'group')}, but {groups.text}"
+        partition = [groups.value // tag_count + (place < groups.value % tag_count) for place in range(tag_count)]
+        help, edit = f"write `{env}.num_groups_partition: {partition}`", None
         group = self._size(VAL_ENV, "group_size")
-        round_ = used * group.value if group is not None else 0
+        round_ = count * group.value if group is not None else 0
         fits = total is not None and (total.value < 0 or (round_ > 0 and total.value % round_ == 0))
-        if parts and used > 0 and (env != VAL_ENV or fits):
-            help, edit = f"set `{groups.name}: {used}`", groups.becomes(used)
-        at = parts or groups.scalar or settings.top
-        self.notes.error(BATCH_NUMBERS, env, message, at, with_noun(used, "group"), help, edit, AT_LOAD)
+        if split and count > 0 and (env != VAL_ENV or fits):
+            help, edit = f"set `{groups.name}: {count}`", groups.becomes(count)
+        at = split or groups.scalar or settings.top
+        self.notes.error(BATCH_NUMBERS, env, message, at, with_noun(count, "group"), help, edit, AT_LOAD)
         return False
 
     def _check_tags(self, env: str, tags: Sequence[Value]) -> None:
-        known = self.settings.at("custom_envs")
-        for tag in tags if isinstance(known, MapNode) and not self.notes.partial else ():
-            if isinstance(tag, Scalar) and tag.value == tag.text and isinstance(known, MapNode) and known.get(tag.text) is None:
-                close = closest(tag.text, [entry.key.text for entry in known])
+        envs = self.settings.at("custom_envs")
+        for tag in tags if isinstance(envs, MapNode) and not self.notes.partial else ():
+            if isinstance(tag, Scalar) and tag.value == tag.text and isinstance(envs, MapNode) and envs.get(tag.text) is None:
+                close = closest(tag.text, [entry.key.text for entry in envs])
                 message = f"`{env}.tags` names `{tag.text[:60]}`, which is not in `custom_envs`"
                 help_ = f"write `{close}`" if close else "add it to `custom_envs`"
                 self.notes.error(MODES, env, message, tag, "not in `custom_envs`", help_, Edit(tag.span, close) if close else None, AT_LOAD)
@@ -393,13 +393,13 @@ class BatchChecks(RollChecks):
         mode = self.settings.word("batch_adjust_mode", BATCH_NUMBERS)
         if sizes is None or mode is None or (mode or "copy") not in WAYS or not self._one_sample_each():
             return
-        size = lcm(*(taken for _, taken in sizes))
-        left = batch.value % size
-        if left:
-            does = WAYS[mode or "copy"].format(missing=size - left, left=left, size=size)
+        size = lcm(*(count for _, count in sizes))
+        remaining = batch.value % size
+        if remaining:
+            does = WAYS[mode or "copy"].format(missing=size - remaining, left=remaining, size=size)
             message = f"{batch.text} is no multiple of the {with_noun(size, 'sample')} that the roles take at once"
             help = f"set `{batch.name}` to {' or '.join(map(str, multiples_near(batch.value, size)))}"
-            takers, at = (name for name, taken in sizes if taken > 1), batch.span or self.settings.top
+            takers, at = (name for name, count in sizes if count > 1), batch.span or self.settings.top
             why = (f"in every step ROLL {does}", *takers, f"where every trajectory is one sample; {NEVER}")
             self.notes.warn(BATCH_NUMBERS, ACTOR_TRAIN, message, at, f"no multiple of {size}", help, None, *why)
 
@@ -407,14 +407,14 @@ class BatchChecks(RollChecks):
         """Return (text, samples taken at once) per role; None if any is unknown."""
         sizes: list[tuple[str, int]] = []
         for role in self.setup.all(ACTOR_TRAIN, REFERENCES, CRITICS):
-            ranks, inferred = data_parallel(self.setup, role), self.of_role(role, INFERRED)
+            ranks, infer_batch = data_parallel(self.setup, role), self.of_role(role, INFERRED)
             batches = self.batches_of(role) if role.part != REFERENCES else None
-            if ranks is None or inferred is None or (batches is None and role.part != REFERENCES):
+            if ranks is None or infer_batch is None or (batches is None and role.part != REFERENCES):
                 return None
             if batches is not None:
                 sizes.append((f"{role.key} trains on {batches.product}", batches.of_all))
-            size = inferred.value * ranks
-            sizes.append((f"{role.key} infers {INFERRED} {inferred.value} on {with_noun(ranks, 'rank')} = {size}", size))
+            size = infer_batch.value * ranks
+            sizes.append((f"{role.key} infers {INFERRED} {infer_batch.value} on {with_noun(ranks, 'rank')} = {size}", size))
         return sizes or None
 
     def _one_sample_each(self) -> bool:
@@ -423,5 +423,5 @@ class BatchChecks(RollChecks):
         if not isinstance(environments, MapNode):
             return False
         managers = [self.settings.at(f"custom_envs.{entry.key.text}.env_manager_cls") for entry in environments]
-        written = [manager for manager in managers if manager is not None]
-        return all(isinstance(manager, Scalar) and str(manager.value).endswith(".TrajEnvManager") for manager in written)
+        values = [manager for manager in managers if manager is not None]
+        return all(isinstance(manager, Scalar) and str(manager.value).endswith(".TrajEnvManager") for manager in values)

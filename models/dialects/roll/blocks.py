@@ -48,8 +48,8 @@ class ConfigurationBlocks(RollChecks):
     def __init__(self, setup: RollSetup) -> None:
         super().__init__(setup)
         self.known = setup.profile.blocks(setup.pipeline.config)
-        mixed = setup.notes.choice is not None and setup.since("0.2.1") and bool(setup.settings.flag("use_opd", STARTS))
-        self.teachers_refer = setup.pipeline.ppo and (setup.pipeline.pure_opd or mixed)
+        is_mixed = setup.notes.choice is not None and setup.since("0.2.1") and bool(setup.settings.flag("use_opd", STARTS))
+        self.teachers_refer = setup.pipeline.ppo and (setup.pipeline.pure_opd or is_mixed)
         self.switches: dict[str, Switch] = {}
         if setup.pipeline.ppo:
             self.switches = {CRITICS: self._critic(), REFERENCES: self._reference()}
@@ -88,19 +88,19 @@ class ConfigurationBlocks(RollChecks):
 
     def roles(self) -> Iterator[Role]:
         """Yield the roles."""
-        taken: set[str] = set()
+        keys: set[str] = set()
         for part in self.pipeline.creates:
             for key in self._list_started(part) if part in self.known else ():
-                taken.add(key)
+                keys.add(key)
                 switch = self.switches.get(part)
                 role = self._role(key, part, switch.on, switch.why) if switch else self._role(key, part, True, _STARTED)
                 yield replace(role, span=switch.span) if switch and role.block is None else role
         for name in self.known:
-            replaced = self.pipeline.pure_opd and name in (ACTOR_TRAIN, names.ACTOR_INFER, REFERENCES)
-            why = "the students and teachers take its place" if replaced else f"`{self.pipeline.launcher}` {NOT_STARTED}"
+            is_replaced = self.pipeline.pure_opd and name in (ACTOR_TRAIN, names.ACTOR_INFER, REFERENCES)
+            why = "the students and teachers take its place" if is_replaced else f"`{self.pipeline.launcher}` {NOT_STARTED}"
             for key in self._find_blocks(name):
-                if key not in taken:
-                    yield self._role(key, name, False, why, not replaced)
+                if key not in keys:
+                    yield self._role(key, name, False, why, not is_replaced)
 
     def _list_started(self, part: str) -> Iterator[str]:
         """Yield the paths of the blocks of a part that the pipeline may start."""
@@ -120,9 +120,9 @@ class ConfigurationBlocks(RollChecks):
 
         Source: PPOConfig.reference_configs, WorkerConfig.is_configured.
         """
-        declared, shows = self._find_blocks(TEACHERS) if TEACHERS in self.known else [], (names.DEVICES, "model_args.model_name_or_path")
-        known = self.teachers_refer
-        teachers = [key for key in declared if known or "." in key or any(self.settings.has(f"{key}.{shown}") for shown in shows)]
+        blocks, signs = self._find_blocks(TEACHERS) if TEACHERS in self.known else [], (names.DEVICES, "model_args.model_name_or_path")
+        teachers_refer = self.teachers_refer
+        teachers = [key for key in blocks if teachers_refer or "." in key or any(self.settings.has(f"{key}.{sign}") for sign in signs)]
         if not teachers or self.pipeline.lora_reference:
             return [TEACHERS if self.teachers_refer else REFERENCES]
         return teachers
@@ -132,22 +132,22 @@ class ConfigurationBlocks(RollChecks):
         value = self._find_map(name)
         if value is None:
             return []
-        known = self.setup.profile.keys_of(TEACHERS)
+        teacher_keys = self.setup.profile.keys_of(TEACHERS)
         several = name == REWARDS and self.pipeline.config == names.RLVR
         if name == TEACHERS and self.pipeline.ppo and value.entries:
-            several = all(isinstance(entry.value, MapNode) and entry.key.text not in known for entry in value)
+            several = all(isinstance(entry.value, MapNode) and entry.key.text not in teacher_keys for entry in value)
         return [f"{name}.{entry.key.text}" for entry in value] if several else [name]
 
     def _find_map(self, key: str) -> MapNode | None:
         value = self.settings.at(key)
         return value if isinstance(value, MapNode) else None
 
-    def _role(self, key: str, part: str, created: bool | None, reason: str, counts: bool = True) -> Role:
+    def _role(self, key: str, part: str, is_created: bool | None, reason: str, counts: bool = True) -> Role:
         group, _, inner = key.partition(".")
         owner = self._find_map(group if inner else "")
         entry = owner.entry(inner or group) if owner is not None else None
         span = self.settings.top if entry is None else entry.key.span
-        return Role(key, part, created, reason, span, self._find_map(key) if entry is not None else None, counts=counts)
+        return Role(key, part, is_created, reason, span, self._find_map(key) if entry is not None else None, counts=counts)
 
 
 # Pipeline of a configuration; the file itself does not name it.
@@ -169,9 +169,9 @@ def pipeline_of(notes: Notes, settings: Settings, program: Program | None) -> Pi
         return is_known and all(has(*group) for group in keys) and not has(*without)
 
     launcher = program.name.replace("\\", "/").rsplit("/", 1)[-1] if program is not None else ""
-    started = [pipeline for pipeline in pipelines().values() if pipeline.launcher == launcher]
-    if started:
-        return started[0] if len(started) == 1 else _build_distillation(settings)
+    candidates = [pipeline for pipeline in pipelines().values() if pipeline.launcher == launcher]
+    if candidates:
+        return candidates[0] if len(candidates) == 1 else _build_distillation(settings)
     if has(names.STUDENT_TRAIN, names.STUDENT_INFER) or settings.flag("is_pure_opd", RULE):
         return pipelines()["sft"] if has(names.SFT_TRAIN) else _build_distillation(settings)
     guess = next(guess for guess in fact_file("guesses") if is_shown(**guess))

@@ -34,14 +34,14 @@ def check_demands(setup: RollSetup) -> None:
     Of a configuration with unread parts, only `partial` demands are judged.
     """
     is_whole = setup.notes.proves and all(any(map(setup.settings.has, keys)) for keys in (_MODELS, _RUNS))
-    known = (demand for demand in fact_file("demands") if not setup.notes.partial or demand.get("partial"))
-    stated = [demand for demand in known if demand.get("whole", is_whole) is is_whole and _is_for_pipeline(setup, demand)]
-    for demand in stated:
+    candidates = (demand for demand in fact_file("demands") if not setup.notes.partial or demand.get("partial"))
+    demands = [demand for demand in candidates if demand.get("whole", is_whole) is is_whole and _is_for_pipeline(setup, demand)]
+    for demand in demands:
         if _is_for(setup, None, demand):
             _check("", demand).run(Facts(setup.notes, setup.settings, demand.get("subject", "")))
     for role in setup.roles:
         if role.created and role.key in setup.components:
-            run_checks((_check(role.key, demand) for demand in stated if _is_for(setup, role, demand)), RoleFacts(setup, role))
+            run_checks((_check(role.key, demand) for demand in demands if _is_for(setup, role, demand)), RoleFacts(setup, role))
     _check_domains(setup)
 
 
@@ -52,18 +52,18 @@ def _is_for_pipeline(setup: RollSetup, demand: Demand) -> bool:
 
 
 def _is_for(setup: RollSetup, role: Role | None, demand: Demand) -> bool:
-    settings, own = setup.settings, demand.get("own", True)
+    settings, own_workers = setup.settings, demand.get("own", True)
     if demand.get("job", False) is not (role is None):
         return False
     if role is not None:
         if role.part not in demand.get("parts", (role.part,)) or role.strategy not in demand.get("strategies", (role.strategy,)):
             return False
-        worker = settings.word(role.path("worker_cls"), REFUSED) if own else None
-        if (own is False and not role.strategy) or (own and (worker is None or not (worker or _OWN).startswith(_OWN))):
+        worker = settings.word(role.path("worker_cls"), REFUSED) if own_workers else None
+        if (own_workers is False and not role.strategy) or (own_workers and (worker is None or not (worker or _OWN).startswith(_OWN))):
             return False
     in_job = "job_has" not in demand or any(map(settings.has, demand["job_has"]))
     no_job = "job_unset" not in demand or settings.at(demand["job_unset"]) is None
-    words = all(settings.word(path, REFUSED) in known for path, known in demand.get("job_words", {}).items())
+    words = all(settings.word(path, REFUSED) in values for path, values in demand.get("job_words", {}).items())
     return in_job and no_job and words and is_for(settings, demand, REFUSED, partial(_join_key, role.key if role else ""))
 
 
@@ -72,10 +72,10 @@ def _check_domains(setup: RollSetup) -> None:
     domains, rewards = settings.at(f"{ACTOR_TRAIN}.data_args.domain_interleave_probs"), settings.at(REWARDS)
     if setup.pipeline.config != RLVR or not setup.pipeline.updates_models or setup.notes.partial or not isinstance(domains, MapNode):
         return
-    known = [entry.key.text for entry in rewards] if isinstance(rewards, MapNode) else []
+    reward_names = [entry.key.text for entry in rewards] if isinstance(rewards, MapNode) else []
     for entry in domains if rewards is None or isinstance(rewards, MapNode) else ():
-        if (name := entry.key.text) not in known:
-            close, message = nearest(name, known), f"`domain_interleave_probs` names `{name[:60]}`, which is no reward: a KeyError"
+        if (name := entry.key.text) not in reward_names:
+            close, message = nearest(name, reward_names), f"`domain_interleave_probs` names `{name[:60]}`, which is no reward: a KeyError"
             help, edit = (f"write `{close}`", setup.notes.rename(entry, close)) if close else (f"add `{name[:60]}` to `{REWARDS}`", None)
             setup.notes.error(REFUSED, ACTOR_TRAIN, message, entry.key.span, "not a reward", help, edit, AT_CREATION)
 
@@ -86,16 +86,18 @@ def _join_key(role: str, key: str) -> str:
 
 def _check(role: str, demand: Demand) -> Check:
     source, left, code = demand["source"], demand.get("left"), demand.get("code", REFUSED)
-    given: dict[str, Any] = {name: demand[name].replace("{role}", role) for name in ("message", "help") if name in demand}
+    fields: dict[str, Any] = {name: demand[name].replace("{role}", role) for name in ("message", "help") if name in demand}
     if left is not None:
-        given["left"] = lambda facts: facts.of(facts.settings.whole(_join_key(role, left), code, demand.get("default", 1), least=-(10**9)))
-    given |= {"right": _NUMBERS[demand["right"]]} if demand.get("right") in _NUMBERS else {}
+        fields["left"] = lambda facts: facts.of(
+            facts.settings.whole(_join_key(role, left), code, demand.get("default", 1), minimum=-(10**9))
+        )
+    fields |= {"right": _NUMBERS[demand["right"]]} if demand.get("right") in _NUMBERS else {}
     if "key" in demand:
-        given["key"] = _join_key(role, demand["key"])
+        fields["key"] = _join_key(role, demand["key"])
     if "keys" in demand:
-        given["keys"] = [_join_key(role, key) for key in demand["keys"]]
+        fields["keys"] = [_join_key(role, key) for key in demand["keys"]]
     source = source if source.startswith("Megatron") else f"ROLL, {source}"
-    return check_of(demand, **{"code": code, "source": source, "when": getattr(names, demand["when"]), **given})
+    return check_of(demand, **{"code": code, "source": source, "when": getattr(names, demand["when"]), **fields})
 
 
 def _count_workers(facts: RoleFacts) -> Number | None:

@@ -155,8 +155,8 @@ def _report_syntax(text: str, problem: SyntaxError) -> Expression:
             open_.append(closing[letter])
         elif letter in closing.values() and open_:
             open_.pop()
-    closed = text.rstrip() + "".join(reversed(open_))
-    better = closed if open_ and read_expression(closed).fault is None else _from_ranks(text)
+    candidate = text.rstrip() + "".join(reversed(open_))
+    better = candidate if open_ and read_expression(candidate).fault is None else _from_ranks(text)
     if better:
         return _faulty(Place(0, len(text)), message, "not Python", better)
     lines = _line_starts(text)
@@ -169,8 +169,8 @@ def _from_ranks(text: str) -> str:
     if not _RANKS.fullmatch(text) or "-" not in text:
         return ""
     pieces = [piece.partition("-") for piece in text.split(",")]
-    parts = [range(int(first), int(last or first) + 1) for first, _, last in pieces]
-    return text_of(Ids.join(*parts)) if all(parts) and max(part[-1] for part in parts) < MAX_ID else ""
+    ranges = [range(int(first), int(last or first) + 1) for first, _, last in pieces]
+    return text_of(Ids.join(*ranges)) if all(ranges) and max(interval[-1] for interval in ranges) < MAX_ID else ""
 
 
 def _line_starts(text: str) -> list[int]:
@@ -284,16 +284,16 @@ class _Evaluation:
         raise self._unread(node)
 
     def _place(self, node: ast.expr) -> Place:
-        ends = ((node.lineno, node.col_offset), (node.end_lineno or node.lineno, node.end_col_offset or 0))
-        starts = [(self.lines[line - 1], column) for line, column in ends]
+        positions = ((node.lineno, node.col_offset), (node.end_lineno or node.lineno, node.end_col_offset or 0))
+        starts = [(self.lines[line - 1], column) for line, column in positions]
         return Place(*(start + len(self.text[start:].encode()[:column].decode()) for start, column in starts))
 
     def _fails(self, node: ast.expr, message: str, better: str = "", when: str = AT_LOAD) -> RefusedMapping:
         """Build the refusal of a node. `message` continues the sentence after the text of the node."""
         place = self._place(node)
         text = " ".join(self.text[place.start : place.end].split())
-        shown = text if len(text) <= 40 else f"{text[:37]}..."
-        return RefusedMapping(MappingFault(place, f"`{shown}` {message}", "refused" if when else "not worked out", better, when))
+        excerpt = text if len(text) <= 40 else f"{text[:37]}..."
+        return RefusedMapping(MappingFault(place, f"`{excerpt}` {message}", "refused" if when else "not worked out", better, when))
 
     def _unread(self, node: ast.expr, message: str = "is not worked out here, and ROLL's `eval` would run it") -> RefusedMapping:
         return self._fails(node, message, when="")
@@ -319,8 +319,8 @@ def read_devices(notes: Notes, role: Role, owner: MapNode, entry: Entry, value: 
         if checks_types:
             message = f"`{DEVICES}` of `{subject}` is null, which ROLL refuses: for CPUs alone the key is left out"
             # Without both keys ROLL has no workers to start.
-            alone = role.created and owner.get("world_size") is None
-            help, edit = ("name devices", None) if alone else (f"remove `{DEVICES}`, or name devices", notes.remove(owner, entry))
+            is_required = role.created and owner.get("world_size") is None
+            help, edit = ("name devices", None) if is_required else (f"remove `{DEVICES}`, or name devices", notes.remove(owner, entry))
             notes.error("PW105", subject, message, value, "null", help, edit, AT_LOAD)
         return checks_types, None
     if isinstance(value, Scalar) and isinstance(value.value, str):
@@ -336,17 +336,17 @@ def _text_ids(notes: Notes, role: Role, scalar: Scalar) -> Ids | None:
     elif fault is not None:
         start, end = fault.place
         better = fault.better and text.text[:start] + fault.better + text.text[end:]
-        meant = read_expression(better) if better else None
+        correction = read_expression(better) if better else None
         help, edit = _HELP, None
-        if meant is not None and meant.fault is None:
-            edit, ids = rewritten(text, better), meant.ids if ids is None else ids  # the fixed text is judged too
+        if correction is not None and correction.fault is None:
+            edit, ids = rewritten(text, better), correction.ids if ids is None else ids  # the fixed text is judged too
             help = f"write `{better}`" if len(better) <= 200 else _HELP
         # A failure at the start of workers is an error only if they are started.
-        tell = notes.error if role.created or fault.when != AT_CREATION else notes.warn
-        tell("PW103", role.key, f"`{role.key}`: {fault.message}", text.part(start, end), fault.label, help, edit, fault.when)
+        report = notes.error if role.created or fault.when != AT_CREATION else notes.warn
+        report("PW103", role.key, f"`{role.key}`: {fault.message}", text.part(start, end), fault.label, help, edit, fault.when)
     elif ids is not None and ids.distinct < len(ids):
-        twice = next(id_ for id_, count in Counter(ids).items() if count > 1)
-        message = f"`{role.key}` names device {twice} more than once: {len(ids)} ids, {ids.distinct} of them different"
+        duplicate = next(id_ for id_, count in Counter(ids).items() if count > 1)
+        message = f"`{role.key}` names device {duplicate} more than once: {len(ids)} ids, {ids.distinct} of them different"
         notes.warn("PW108", role.key, message, text.part(0, len(text.text)), "named twice", "name each device once")
     return ids
 
@@ -389,4 +389,4 @@ def rewritten(text: ScalarText, better: str) -> Edit | None:
 def overlaps_no_edit(notes: Notes, edit: Edit) -> bool:
     """Return True if an edit overlaps no edit of another finding."""
     spans, span = [finding.edit.span for finding in notes.findings if finding.edit is not None], edit.span
-    return not any(edited.file == span.file and edited.start < span.end and span.start < edited.end for edited in spans)
+    return not any(edit_span.file == span.file and edit_span.start < span.end and span.start < edit_span.end for edit_span in spans)

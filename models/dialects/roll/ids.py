@@ -87,8 +87,8 @@ def range_text(ids: range) -> str:
 def differing(ids: Ids, second: Ids, shift: int) -> list[int]:
     """Return the positions of ids unlike the ids ``shift`` positions later in a second list."""
     start = max(-shift, 0)
-    beside = enumerate(zip(ids[start:], second[start + shift :]), start)
-    return [position for position, (id_, counterpart) in beside if id_ != counterpart]
+    pairs = enumerate(zip(ids[start:], second[start + shift :]), start)
+    return [position for position, (id_, counterpart) in pairs if id_ != counterpart]
 
 
 def common(ids: Ids, second: Ids) -> tuple[range, ...]:
@@ -98,5 +98,5 @@ def common(ids: Ids, second: Ids) -> tuple[range, ...]:
 
 def positions(ids: Ids, ranges: tuple[range, ...]) -> tuple[range, ...]:
     """Return the positions of the ids within some ranges, ascending."""
-    wanted = {id_ for ids_range in ranges for id_ in ids_range}
-    return Ids(at for at, id_ in enumerate(ids) if id_ in wanted).ranges
+    id_set = {id_ for ids_range in ranges for id_ in ids_range}
+    return Ids(position for position, id_ in enumerate(ids) if id_ in id_set).ranges

@@ -31,21 +31,21 @@ def _with_commas(notes: Notes, root: MapNode, path: str = "") -> MapNode:
     entries = []
     for entry in root:
         block, key = entry.value, f"{path}{entry.key.text}"
-        own = block.entry(DEVICES) if isinstance(block, MapNode) and block.flow else None
-        if isinstance(block, MapNode) and (own or not path):
-            meant = _extend_mapping(notes, block, own, key) if own else _with_commas(notes, block, f"{key}.")
-            entry = entry if meant is block else Entry(entry.key, meant)
+        mapping = block.entry(DEVICES) if isinstance(block, MapNode) and block.flow else None
+        if isinstance(block, MapNode) and (mapping or not path):
+            new_block = _extend_mapping(notes, block, mapping, key) if mapping else _with_commas(notes, block, f"{key}.")
+            entry = entry if new_block is block else Entry(entry.key, new_block)
         entries.append(entry)
     return root if entries == list(root) else replace(root, entries=tuple(entries))
 
 
-def _extend_mapping(notes: Notes, block: MapNode, own: Entry, subject: str) -> MapNode:
+def _extend_mapping(notes: Notes, block: MapNode, mapping: Entry, subject: str) -> MapNode:
     """Extend the `device_mapping` of a block to the closing bracket."""
-    value, start = own.value, own.value.span
+    value, start = mapping.value, mapping.value.span
     source = notes.document.text_of(start.file)
     if not isinstance(value, Scalar) or source[start.start : start.end] != value.value or not _is_open(str(value.value)):
         return block
-    at = stop = block.entries.index(own) + 1
+    at = stop = block.entries.index(mapping) + 1
     span = start
     while stop < len(block.entries) and notes.is_bare(block.entries[stop]) and _is_open(source[span.start : span.end]):
         span = Span(start.file, start.start, block.entries[stop].key.span.end, start.line, start.column)
@@ -56,7 +56,7 @@ def _extend_mapping(notes: Notes, block: MapNode, own: Entry, subject: str) -> M
     message = f"the comma ends `{DEVICES}` of `{subject}` here: ROLL gets `{value.value}`, which is no Python expression"
     notes.error("PW118", subject, message, span, "not one value", f'write "{text}" in quotes', Edit(span, f'"{text}"'), AT_LOAD)
     whole = Scalar(text, "tag:yaml.org,2002:str", span, span)  # with an origin: no other edit before it has its quotes
-    return MapNode((*block.entries[: at - 1], Entry(own.key, whole), *block.entries[stop:]), block.span, block.flow)
+    return MapNode((*block.entries[: at - 1], Entry(mapping.key, whole), *block.entries[stop:]), block.span, block.flow)
 
 
 def _is_open(text: str) -> bool:
@@ -71,42 +71,42 @@ _NOT_MISSED = (names.AGENTIC_REWARD, REWARD_MODEL, TRAIN_ENV, VAL_ENV)
 """Blocks that ROLL can do without."""
 
 
-def as_meant(notes: Notes, document: Document, hinted: frozenset[str]) -> Document:
-    """Correct the misspelt keys that ROLL misses, with an error for each. `hinted` roles miss none."""
+def as_meant(notes: Notes, document: Document, hinted_names: frozenset[str]) -> Document:
+    """Correct the misspelt keys that ROLL misses, with an error for each. Roles in `hinted_names` miss none."""
     document = replace(document, root=_with_commas(notes, document.root))
     if notes.partial:  # other files may supply what seems to be missing
         return document
     document = replace(document, root=_with_roles(notes, document))
-    return replace(document, root=_with_keys(notes, document, hinted))
+    return replace(document, root=_with_keys(notes, document, hinted_names))
 
 
 def _with_roles(notes: Notes, document: Document) -> MapNode:
     """Correct the names of misspelt roles that ROLL starts."""
     root = document.root
-    meant: dict[str, str] = {}
+    fixes: dict[str, str] = {}
     for entry in root:
         name = entry.key.text
         has_blocks = names.has_worker_blocks(entry.value)
         is_strange = name not in ALL_BLOCKS or (name == names.AGENTIC_REWARD and has_blocks)
         if is_strange and "." not in name and (names.is_worker(entry.value) or has_blocks):
-            close = nearest(name, [known for known in ALL_BLOCKS if root.get(known) is None and known not in meant.values()])
+            close = nearest(name, [role for role in ALL_BLOCKS if root.get(role) is None and role not in fixes.values()])
             if close is not None and close not in _NOT_MISSED:
-                meant[name] = close
-    if not meant:
+                fixes[name] = close
+    if not fixes:
         return root
-    pipeline, blocks = _find_started(replace(document, root=_rename_keys(root, meant)))
+    pipeline, blocks = _find_started(replace(document, root=_rename_keys(root, fixes)))
     if not {block.key for block in _find_started(document)[1] if block.block is not None} <= {block.key for block in blocks}:
         return root  # another pipeline, which would not start what is configured
-    missed = {name: close for name, close in meant.items() if any(block.key.partition(".")[0] == close for block in blocks)}
+    renames = {name: close for name, close in fixes.items() if any(block.key.partition(".")[0] == close for block in blocks)}
     for entry in root:
-        if close := missed.get(entry.key.text):
+        if close := renames.get(entry.key.text):
             message = f"`{entry.key.text}` is no role of ROLL's {pipeline.name} pipeline"
             edit, why = notes.rename(entry, close), (f"ROLL ignores it, and misses `{close}`", AT_CREATION)
             notes.error(CODE, close, message, entry.key.span, "not a role", f"write `{close}`", edit, *why)
-    return _rename_keys(root, missed)
+    return _rename_keys(root, renames)
 
 
-def _with_keys(notes: Notes, document: Document, hinted: frozenset[str]) -> MapNode:
+def _with_keys(notes: Notes, document: Document, hinted_names: frozenset[str]) -> MapNode:
     """Correct misspelt keys of started roles that would have no workers otherwise."""
     root, workers = document.root, (DEVICES, WORLD_SIZE)
     suspects = (entry.key.text for block in maps(root) for entry in block)
@@ -114,7 +114,7 @@ def _with_keys(notes: Notes, document: Document, hinted: frozenset[str]) -> MapN
         return root
     for block in _find_started(document)[1]:
         mapping = block.block
-        if mapping is None or block.part in (REWARD_MODEL, TRAIN_ENV, VAL_ENV) or block.key in hinted:
+        if mapping is None or block.part in (REWARD_MODEL, TRAIN_ENV, VAL_ENV) or block.key in hinted_names:
             continue
         if not any(mapping.entry(key) for key in workers):
             root = _with_workers(notes, root, block, mapping)
@@ -123,10 +123,10 @@ def _with_keys(notes: Notes, document: Document, hinted: frozenset[str]) -> MapN
 
 def _with_workers(notes: Notes, root: MapNode, block: Role, mapping: MapNode) -> MapNode:
     """Correct the misspelt key that gives a block its workers, if any."""
-    known = profile_of(notes.choice).keys_of(block.part)
-    missing = [key for key in sorted(known) if mapping.get(key) is None]
+    keys = profile_of(notes.choice).keys_of(block.part)
+    missing = [key for key in sorted(keys) if mapping.get(key) is None]
     for entry in mapping:
-        close = None if entry.key.text in known else nearest(entry.key.text, missing)
+        close = None if entry.key.text in keys else nearest(entry.key.text, missing)
         if close == DEVICES or (close == WORLD_SIZE and block.part != names.AGENTIC_REWARD):
             message = f"`{block.key}` has no key `{entry.key.text}`"
             edit, why = notes.rename(entry, close), (f"ROLL ignores it, and misses `{close}`", AT_CREATION)
@@ -138,9 +138,9 @@ def _with_workers(notes: Notes, root: MapNode, block: Role, mapping: MapNode) ->
             message = f"`{entry.key.text}` is one key with a dot in its name"
             why = (f"ROLL ignores it, and misses `{key}` of `{role}`", AT_CREATION)
             notes.error(CODE, role, message, entry.key.span, "not a path", f"write `{key}:` below `{role}:`", None, *why)
-            moved = Entry(replace(entry.key, text=key), entry.value)
+            new_entry = Entry(replace(entry.key, text=key), entry.value)
             remaining = MapNode(tuple(line for line in root if line is not entry), root.span, root.flow)
-            return with_value(remaining, block.key, MapNode((*mapping.entries, moved), mapping.span, mapping.flow))
+            return with_value(remaining, block.key, MapNode((*mapping.entries, new_entry), mapping.span, mapping.flow))
     return root
 
 
@@ -151,8 +151,8 @@ def _find_started(document: Document) -> tuple[Pipeline, list[Role]]:
     return setup.pipeline, [role for role in ConfigurationBlocks(setup).roles() if role.created]
 
 
-def _rename_keys(mapping: MapNode, meant: dict[str, str]) -> MapNode:
-    entries = (Entry(replace(entry.key, text=meant.get(entry.key.text, entry.key.text)), entry.value) for entry in mapping)
+def _rename_keys(mapping: MapNode, new_names: dict[str, str]) -> MapNode:
+    entries = (Entry(replace(entry.key, text=new_names.get(entry.key.text, entry.key.text)), entry.value) for entry in mapping)
     return replace(mapping, entries=tuple(entries))
 
 
@@ -181,19 +181,19 @@ class KeyChecks(RollChecks):
 
     def _top_level(self, root: MapNode, entry: Entry) -> None:
         notes, pipeline, source = self.notes, self.pipeline, self.notes.document.source.text
-        known, keys = self.setup.profile.blocks(pipeline.config), self.setup.profile.keys(pipeline.config)
+        block_names, keys = self.setup.profile.blocks(pipeline.config), self.setup.profile.keys(pipeline.config)
         name, value = entry.key.text, entry.value
-        if name in known or name in names.JOB_KEYS or name == HINTS or name in keys:
+        if name in block_names or name in names.JOB_KEYS or name == HINTS or name in keys:
             return
         if names.is_worker(value) or names.has_worker_blocks(value):
             is_aliased = any(meet(value.span, span) for span in notes.document.shared)
             if name not in ALL_BLOCKS and (is_aliased or any(f"${{{name}{end}" in source for end in (".", "}"))):
                 return  # its values are used elsewhere
-            close = nearest(name, known) if name not in ALL_BLOCKS else None
+            close = nearest(name, block_names) if name not in ALL_BLOCKS else None
             self._no_role(root, entry, close)
             if name not in ALL_BLOCKS and not close and isinstance(value, MapNode) and (devices := value.get(DEVICES)) is not None:
                 report_unread(notes, CODE, [(f"{name}.{DEVICES}", devices.span)], "a role that ROLL starts")
-        elif isinstance(value, MapNode) and (close := closest(name, [block for block in known if root.get(block) is None], SLIP)):
+        elif isinstance(value, MapNode) and (close := closest(name, [block for block in block_names if root.get(block) is None], SLIP)):
             self._no_role(root, entry, close)
         elif not isinstance(value, MapNode):
             near = [key for key in (*names.JOB_KEYS, *keys) if abs(len(key) - len(name)) <= SLIP]  # no whole word more or less
@@ -211,12 +211,12 @@ class KeyChecks(RollChecks):
         self.notes.warn(CODE, entry.key.text, message, entry.key.span, "not a role", help, edit, IGNORED)
 
     def _check_key(self, role: Role, block: MapNode, entry: Entry) -> None:
-        known, name, choice = self.setup.profile.keys_of(role.part), entry.key.text, self.notes.choice
-        if name in known:
+        keys, name, choice = self.setup.profile.keys_of(role.part), entry.key.text, self.notes.choice
+        if name in keys:
             return
-        close, had = nearest(name, sorted(known)), releases_with_key(name, role.part)
-        only = f" in {choice.release.name}, only in {spans_of(had)}" if had and choice else ""
-        message = f"`{role.key}` has no key `{name}`{only}"
+        close, had = nearest(name, sorted(keys)), releases_with_key(name, role.part)
+        scope = f" in {choice.release.name}, only in {spans_of(had)}" if had and choice else ""
+        message = f"`{role.key}` has no key `{name}`{scope}"
         is_meant = close and (block.get(close) is not None or not had)
         help, edit = self.notes.to_rename(block, entry, close) if close and is_meant else ("remove it", self.notes.remove(block, entry))
         self.notes.warn(CODE, role.key, message, entry.key.span, "not a key", help, edit, IGNORED)

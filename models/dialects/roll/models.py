@@ -41,17 +41,17 @@ def models(setup: RollSetup) -> None:
         is_asked = setup.settings.at(f"{HINTS}.{role.key}.estimate") is not None
         path = setup.settings.word(key, DIVIDES) if splits or is_asked else None
         if path is not None:
-            fixed = splits if component.runs is None else with_sizes(splits, role_degrees.parallel, component.parallel)
+            model_splits = splits if component.runs is None else with_sizes(splits, role_degrees.parallel, component.parallel)
             place, run = setup.settings.at(key), run_of(setup, role) if is_asked else None
-            setup.models[role.key] = ModelUse(path, key, fixed, place.span if place else None, run=run)
+            setup.models[role.key] = ModelUse(path, key, model_splits, place.span if place else None, run=run)
 
 
 def _splits(setup: RollSetup, role: Role, role_degrees: StrategyDegrees) -> tuple[Split, ...]:
     if role.is_engine:
         return engine_splits(places_of(tp=role_degrees.tp), names.IN_ENGINE)
     if role.by_ulysses:
-        known = not any(accelerator.vendor == WITHOUT_ULYSSES for node in setup.cluster.nodes for accelerator in node.accelerators[:1])
-        return ulysses_splits(role_degrees.cp.value, places_of(sp=role_degrees.cp), WITH_MODEL) if known else ()
+        may_split = not any(accelerator.vendor == WITHOUT_ULYSSES for node in setup.cluster.nodes for accelerator in node.accelerators[:1])
+        return ulysses_splits(role_degrees.cp.value, places_of(sp=role_degrees.cp), WITH_MODEL) if may_split else ()
     path = role.config("virtual_pipeline_model_parallel_size")
     virtual = setup.settings.whole(path, DIVIDES, 1, exact=True) if setup.settings.has(path) else None
     places = places_of(tp=role_degrees.tp, pp=role_degrees.pp, ep=role_degrees.ep, vpp=virtual)
@@ -59,8 +59,8 @@ def _splits(setup: RollSetup, role: Role, role_degrees: StrategyDegrees) -> tupl
     layers = stages_in(setup.settings, role.path(f"{STRATEGY}.strategy_config"), DIVIDES)
     layers = layers if isinstance(layers, int) or (layers and not layers.is_given) else None  # else a TypeError comes first
     splits = megatron_splits(places, stages, times, layers is None, WITH_MODEL)
-    ends = stages_in(setup.settings, role.path(f"{STRATEGY}.strategy_config.additional_configs"), DIVIDES)
-    uneven = (*stage_splits(layers, stages, times, WITH_MODEL), *stage_splits(ends, stages, times, WITH_MODEL))
+    end_stages = stages_in(setup.settings, role.path(f"{STRATEGY}.strategy_config.additional_configs"), DIVIDES)
+    uneven = (*stage_splits(layers, stages, times, WITH_MODEL), *stage_splits(end_stages, stages, times, WITH_MODEL))
     return (*splits, *uneven, vocabulary_split(places, WITH_MODEL))
 
 
@@ -92,8 +92,8 @@ def run_of(setup: RollSetup, role: Role) -> MemoryInput:
 
     prompt, response, both = (whole_number(plain_value(setup.settings, f"{name}_length")) for name in ("prompt", "response", "sequence"))
     sequence = both or (prompt + response if prompt and response else 0)
-    written = str(of_role("model_args.dtype", "bf16"))
-    precision = written if written in ("bf16", "fp16", "fp32") else "bf16"
+    dtype = str(of_role("model_args.dtype", "bf16"))
+    precision = dtype if dtype in ("bf16", "fp16", "fp32") else "bf16"
     if role.is_engine:
         share = of_strategy("gpu_memory_utilization" if role.strategy == VLLM else "mem_fraction_static")
         return MemoryInput(precision=precision, utilization=percent(share), sequence=sequence, offload=True)

@@ -130,10 +130,10 @@ def _has_strategy(value: Value) -> bool:
 
 def is_worker(value: Value | None, *signs: str) -> bool:
     """Return True if a block has any of the given keys. The default keys are of workers alone."""
-    wanted = signs or _SIGNS
+    keys = signs or _SIGNS
     if not isinstance(value, MapNode):
         return False
-    return any(entry.key.text in wanted or nearest(entry.key.text, wanted) for entry in value)
+    return any(entry.key.text in keys or nearest(entry.key.text, keys) for entry in value)
 
 
 def has_worker_blocks(value: Value) -> bool:
@@ -143,5 +143,5 @@ def has_worker_blocks(value: Value) -> bool:
 
 def dotted_keys(root: MapNode) -> list[Entry]:
     """Return top-level keys such as `actor_train.device_mapping`. ROLL drops them."""
-    ends = (DEVICES, WORLD_SIZE, PER_WORKER)
-    return [entry for entry in root if "." in entry.key.text and entry.key.text.rsplit(".", 1)[1] in ends]
+    worker_keys = (DEVICES, WORLD_SIZE, PER_WORKER)
+    return [entry for entry in root if "." in entry.key.text and entry.key.text.rsplit(".", 1)[1] in worker_keys]

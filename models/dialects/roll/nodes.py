@@ -45,33 +45,33 @@ _ANY = 10**9
 def devices_per_node(setup: RollSetup) -> int:
     """Return the devices that ROLL's driver counts, on the first node with accelerators."""
     notes, machines, is_replaced = setup.notes, setup.machines, setup.since(REPLACED.since)
-    written = _whole(setup, PER_NODE, 8, is_replaced)
-    stated = min(written.value, MAX_ACCELERATORS_PER_NODE) if written and written.value > 0 else 8
+    amount = _whole(setup, PER_NODE, 8, is_replaced)
+    file_count = min(amount.value, MAX_ACCELERATORS_PER_NODE) if amount and amount.value > 0 else 8
     if not is_replaced:
-        return stated
-    seen = _count_visible(notes)
-    if machines is None and seen is None:
-        why = f"accelerators per node unknown; ROLL counts those of its own machine, {stated} are assumed"
-        notes.unsure(RULE, PER_NODE, why, True, f"Pass `--cluster x{stated}`")
-        return stated
+        return file_count
+    visible = _count_visible(notes)
+    if machines is None and visible is None:
+        why = f"accelerators per node unknown; ROLL counts those of its own machine, {file_count} are assumed"
+        notes.unsure(RULE, PER_NODE, why, True, f"Pass `--cluster x{file_count}`")
+        return file_count
     if machines is None or isinstance(machines, AsDeclared):
         count = machines.count if machines else MAX_ACCELERATORS_PER_NODE
     else:
-        count = next((len(group.node.accelerators) for group in machines.alike if group.node.accelerators), 0)
+        count = next((len(stretch.node.accelerators) for stretch in machines.alike if stretch.node.accelerators), 0)
         if count and not machines.nodes[0].accelerators:
             notes.unsure(RULE, PER_NODE, "the first node has no accelerators; ROLL is taken to be started on the first one that has some")
-    count = min(count, count if seen is None else seen)
+    count = min(count, count if visible is None else visible)
     users = [role for role in setup.roles if role.counts and role.on_devices]
     if not count and users and not isinstance(machines, Cluster):
         role, help = users[0], "name a machine with accelerators: `--cluster x8`"
         message = f"`{role.key}` names devices, but the machine that ROLL is started on has none: a ZeroDivisionError"
         notes.error(SHORT, role.key, message, role.place, "no device", help, None, AT_LOAD)
-    if written is not None and written.scalar is not None and count and written.value != count:
-        message = f"`{PER_NODE}` is {written.value}, but ROLL replaces it with {count}"
-        label, help, edit = f"becomes {count}", f"write `{PER_NODE}: {count}`", written.becomes(count)
+    if amount is not None and amount.scalar is not None and count and amount.value != count:
+        message = f"`{PER_NODE}` is {amount.value}, but ROLL replaces it with {count}"
+        label, help, edit = f"becomes {count}", f"write `{PER_NODE}: {count}`", amount.becomes(count)
         why = f"the machine that ROLL is started on has {with_noun(count, 'device')}"
-        notes.judge(REPLACED, Severity.WARNING, REWRITTEN, "", message, written.scalar, label, help, edit, why)
-    return count or stated
+        notes.judge(REPLACED, Severity.WARNING, REWRITTEN, "", message, amount.scalar, label, help, edit, why)
+    return count or file_count
 
 
 def _whole(setup: RollSetup, key: str, default: int, is_replaced: bool) -> Amount | None:
@@ -80,7 +80,7 @@ def _whole(setup: RollSetup, key: str, default: int, is_replaced: bool) -> Amoun
     if is_replaced and value is not None and is_unknown(value):
         setup.settings.note_replaced(key)
         return None
-    return setup.settings.whole(key, RULE, default, exact=True, least=-_ANY if is_replaced else 1)
+    return setup.settings.whole(key, RULE, default, exact=True, minimum=-_ANY if is_replaced else 1)
 
 
 def _read_shell_machine(notes: Notes) -> ShellMachine:
@@ -90,8 +90,8 @@ def _read_shell_machine(notes: Notes) -> ShellMachine:
 
 def _count_visible(notes: Notes) -> int | None:
     """Return the accelerators that the script shows the driver; `ray start --num-gpus` shows none."""
-    shown = _read_shell_machine(notes)
-    return shown.own if shown.for_ray else shown.accelerators
+    machine = _read_shell_machine(notes)
+    return machine.own if machine.for_ray else machine.accelerators
 
 
 def nodes_reserved(setup: RollSetup, left_to_solve: bool) -> tuple[int, list[Finding]]:
@@ -101,24 +101,24 @@ def nodes_reserved(setup: RollSetup, left_to_solve: bool) -> tuple[int, list[Fin
     ids yet, so more nodes may be needed, up to the number in the file.
     """
     counting = [role for role in setup.roles if role.counts and role.mapping is not None]
-    known = [role for role in counting if role.on_devices]
-    written = _whole(setup, NODES, 1, bool(known) and not left_to_solve)
-    stated = written.value if written else 1
-    if not known:
-        return stated, []
-    first = max(known, key=lambda role: role.devices.highest)
+    with_devices = [role for role in counting if role.on_devices]
+    amount = _whole(setup, NODES, 1, bool(with_devices) and not left_to_solve)
+    file_count = amount.value if amount else 1
+    if not with_devices:
+        return file_count, []
+    first = max(with_devices, key=lambda role: role.devices.highest)
     highest, devices = first.devices.highest, setup.per_node
     nodes = highest // devices + 1
     if left_to_solve:
-        return max(nodes, stated), []
+        return max(nodes, file_count), []
     ids = Figure(f"{first.key}.{DEVICES}", f"device ids up to {highest}", first.place)
     driver = Figure(PER_NODE, devices, None, "the devices of the driver's machine")
     setup.derive("", NODES, nodes, f"highest device id {highest} // {devices} per node + 1", ids, driver)
-    if written is None or written.scalar is None or stated == nodes or len(known) < len(counting):
+    if amount is None or amount.scalar is None or file_count == nodes or len(with_devices) < len(counting):
         return nodes, []
-    message = f"`{NODES}` is {stated}, but ROLL replaces it with {nodes}: the highest device id is {highest}, with {devices} a node"
-    help, edit = f"write `{NODES}: {nodes}`", written.becomes(nodes)
-    return nodes, [warning(REWRITTEN, "", message, written.span, label=f"becomes {nodes}", help=help, edit=edit)]
+    message = f"`{NODES}` is {file_count}, but ROLL replaces it with {nodes}: the highest device id is {highest}, with {devices} a node"
+    help, edit = f"write `{NODES}: {nodes}`", amount.becomes(nodes)
+    return nodes, [warning(REWRITTEN, "", message, amount.span, label=f"becomes {nodes}", help=help, edit=edit)]
 
 
 # Reservation: whole nodes, with as many devices as the driver's machine.
@@ -137,22 +137,22 @@ class DeviceReservation(RollChecks):
     are the roles that name devices of missing nodes.
     """
 
-    def __init__(self, setup: RollSetup, needed: int) -> None:
+    def __init__(self, setup: RollSetup, node_count: int) -> None:
         super().__init__(setup)
-        self.roles, self.per_node, self.needed = setup.roles, setup.per_node, needed
+        self.roles, self.per_node, self.needed = setup.roles, setup.per_node, node_count
         self.machines = setup.machines if isinstance(setup.machines, Cluster) else None
         self.model = GENERIC
         self.large: list[Alike] = []
         self.beyond: list[Role] = []
         if self.machines is None:
-            self.has = needed if setup.machines else 0
+            self.has = node_count if setup.machines else 0
             self.model = setup.machines.model if isinstance(setup.machines, AsDeclared) else GENERIC
             return
         nodes = self.machines.nodes
         self.model = nodes[0].accelerator_model or GENERIC
-        alike = nodes.alike if isinstance(nodes, Nodes) else [Alike(node) for node in nodes]
-        self.large = [group for group in alike if group.node.count(ACCELERATOR) >= self.per_node]
-        self.has = sum(group.count for group in self.large)
+        stretches = nodes.alike if isinstance(nodes, Nodes) else [Alike(node) for node in nodes]
+        self.large = [stretch for stretch in stretches if stretch.node.count(ACCELERATOR) >= self.per_node]
+        self.has = sum(stretch.count for stretch in self.large)
         if self.has or any(role.on_devices for role in self.roles):
             limit = self.has * self.per_node
             self.beyond = [role for role in self.roles if role.counts and role.devices.highest >= limit]
@@ -164,47 +164,47 @@ class DeviceReservation(RollChecks):
         few, add an error, and judge the rest on enough nodes. `all_of_them`: some role is left to
         solve and may use any node that ROLL can reserve.
         """
-        devices, needed, has = self.per_node, self.needed, self.has
+        devices, node_count, available = self.per_node, self.needed, self.has
         if self.machines is None:
             self._judge_shown()
             return self._of_needed_size()
-        if not has and not any(role.on_devices for role in self.roles):
-            return replace(self.machines, nodes=self.machines.nodes[: max(needed, 1)], declared=())
-        free_groups = [group for group in self.large if group.node.free(ACCELERATOR).bit_count() >= devices]
-        free = sum(group.count for group in free_groups)
-        top, nodes = self.settings.top, with_noun(needed, "node")
+        if not available and not any(role.on_devices for role in self.roles):
+            return replace(self.machines, nodes=self.machines.nodes[: max(node_count, 1)], declared=())
+        free_stretches = [stretch for stretch in self.large if stretch.node.free(ACCELERATOR).bit_count() >= devices]
+        free = sum(stretch.count for stretch in free_stretches)
+        top, nodes = self.settings.top, with_noun(node_count, "node")
         self._judge_shown()
-        if has < needed and not self.beyond:
+        if available < node_count and not self.beyond:
             message = f"ROLL needs {nodes}, but the cluster has {self._describe()}"
             at = self.settings.at(NODES) or top
-            self.notes.error(SHORT, "", message, at, f"only {has}", f"give a cluster of {nodes}", None, AT_RESERVING)
-        elif free < needed <= has:
-            message = f"ROLL reserves {with_noun(needed, 'whole node')}, but of {has} only {free} {are(free)} free"
+            self.notes.error(SHORT, "", message, at, f"only {available}", f"give a cluster of {nodes}", None, AT_RESERVING)
+        elif free < node_count <= available:
+            message = f"ROLL reserves {with_noun(node_count, 'whole node')}, but of {available} only {free} {are(free)} free"
             self.notes.error(SHORT, "", message, top, "", "wait for the other jobs, or use fewer nodes", None, _WAITS)
-        if free < needed:
+        if free < node_count:
             return self._of_needed_size()
-        if needed > 1 and any(group.node.count(ACCELERATOR) >= 2 * devices for group in free_groups):
+        if node_count > 1 and any(stretch.node.count(ACCELERATOR) >= 2 * devices for stretch in free_stretches):
             message = f"a node has {2 * devices} devices or more: ROLL may reserve {devices} of them twice,"
             message += f" and use the first {devices} for both"
             self.notes.warn(SHORT, "", message, top, "", "start ROLL on one of the larger nodes, or on nodes that are alike")
-        taken, rank, most = list[Alike](), 0, free if all_of_them else needed
-        for group in free_groups:
-            count = min(group.count, most - rank)
+        stretches, rank, most = list[Alike](), 0, free if all_of_them else node_count
+        for stretch in free_stretches:
+            count = min(stretch.count, most - rank)
             if count > 0:
-                node = replace(group.node, rank=rank, accelerators=group.node.accelerators[:devices])
-                taken.append(Alike(node, count, group.prefix, group.number))
+                node = replace(stretch.node, rank=rank, accelerators=stretch.node.accelerators[:devices])
+                stretches.append(Alike(node, count, stretch.prefix, stretch.number))
                 rank += count
-        return Cluster(Nodes(taken))
+        return Cluster(Nodes(stretches))
 
     def _of_needed_size(self) -> Cluster:
         return Cluster(Nodes([numbered_nodes(Node(0, "", accelerators(self.per_node, self.model)), self.needed)]))
 
     def _judge_shown(self) -> None:
-        shown, at = _read_shell_machine(self.notes).accelerators, _read_shell_machine(self.notes).accelerators_span
-        if shown is not None and shown < self.per_node and self.has - 1 < self.needed <= self.has:
-            message = f"the script shows Ray {with_noun(shown, 'device')} of this node, but ROLL uses only nodes of {self.per_node}"
+        visible, at = _read_shell_machine(self.notes).accelerators, _read_shell_machine(self.notes).accelerators_span
+        if visible is not None and visible < self.per_node and self.has - 1 < self.needed <= self.has:
+            message = f"the script shows Ray {with_noun(visible, 'device')} of this node, but ROLL uses only nodes of {self.per_node}"
             help = f"show Ray all {self.per_node}, or show ROLL as few: `CUDA_VISIBLE_DEVICES`"
-            self.notes.error(SHORT, "", message, at or self.settings.top, f"{shown} of {self.per_node}", help, None, AT_RESERVING)
+            self.notes.error(SHORT, "", message, at or self.settings.top, f"{visible} of {self.per_node}", help, None, AT_RESERVING)
 
     def _describe(self) -> str:
         fewer = len(self.machines.nodes) - self.has if self.machines else 0
@@ -225,21 +225,21 @@ class DeviceReservation(RollChecks):
         holes = any(role.part in (ACTOR_TRAIN, ACTOR_INFER) and not role.devices.solid for role in roles)
         if holes or (edit is not None and not overlaps_no_edit(self.notes, edit)):
             edit = None  # the update of weights says more exactly where ranges with holes may be
-        listed = [f"`{role.key}` in line {role.place.line}: ids {write_ranks(role.devices.ranges)}" for role in roles if len(roles) > 1]
+        lines = [f"`{role.key}` in line {role.place.line}: ids {write_ranks(role.devices.ranges)}" for role in roles if len(roles) > 1]
         if _count_visible(self.notes) == devices:
-            listed.append(f"the script shows ROLL {with_noun(devices, 'device')} of its own node, and ROLL counts as many on all nodes")
+            lines.append(f"the script shows ROLL {with_noun(devices, 'device')} of its own node, and ROLL counts as many on all nodes")
         help = help or (f"name {ids} alone" if limit else "")
-        self.notes.error(RULE, first.key, message, first.place, f"only {ids}", help, edit, AT_RESERVING, *listed)
+        self.notes.error(RULE, first.key, message, first.place, f"only {ids}", help, edit, AT_RESERVING, *lines)
         also = tuple(role.key for role in roles if role is not first)
         self.notes.findings[-1] = replace(self.notes.findings[-1], also=also)
 
     def _fix_ids(self, limit: int) -> Iterator[tuple[str, Edit]]:
         """Yield (help, edit) to keep the roles on existing devices: the same ids, the first ids, or fewer."""
-        every = [role.devices for role in self.beyond]
-        below = [_limit_ids(ids, limit) for ids in every]
-        as_many = [Ids.join(range(min(len(ids), limit))) for ids in every]
-        fewer = [[_limit_ids(Ids(ids[: len(ids) // part]), limit) for ids in every] for part in (2, 4)]
-        for candidate in (below, as_many, *fewer) if all(ids.solid for ids in every) else (as_many, below, *fewer):
+        ids_of_roles = [role.devices for role in self.beyond]
+        below = [_limit_ids(ids, limit) for ids in ids_of_roles]
+        as_many = [Ids.join(range(min(len(ids), limit))) for ids in ids_of_roles]
+        fewer = [[_limit_ids(Ids(ids[: len(ids) // divisor]), limit) for ids in ids_of_roles] for divisor in (2, 4)]
+        for candidate in (below, as_many, *fewer) if all(ids.solid for ids in ids_of_roles) else (as_many, below, *fewer):
             texts, edits = dict[str, list[str]](), list[Edit]()
             for role, ids in zip(self.beyond, candidate):
                 size = max(role.num_gpus_per_worker, 1)
@@ -251,7 +251,7 @@ class DeviceReservation(RollChecks):
                 texts.setdefault(better, []).append(f"`{role.key}`")
                 edits.append(edit)
             else:
-                help = " and ".join(f"`{text}`" + f" for {', '.join(names)}" * (len(every) > 1) for text, names in texts.items())
+                help = " and ".join(f"`{text}`" + f" for {', '.join(names)}" * (len(ids_of_roles) > 1) for text, names in texts.items())
                 yield f"write {help}", self.notes.join(*edits)
 
 

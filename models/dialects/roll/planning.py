@@ -141,41 +141,43 @@ class RollOpening:
         before = as_written.problem
         if before is None:
             return as_written
-        reading, problem, chosen = self._open_roles(before)
-        if problem is None or chosen is None or problem.job.planning.workload is None:
+        reading, problem, reader = self._open_roles(before)
+        if problem is None or reader is None or problem.job.planning.workload is None:
             return reading
-        refused = list(_find_refusals(problem, chosen))
-        shapes, accepted = dict[str, dict[Parallel, ProcessShape]](), dict[str, frozenset[tuple[int, Parallel]]]()
-        parts, choices = {component.name: component for component in problem.components}, _choices(problem)
+        refusals = list(_find_refusals(problem, reader))
+        shapes, accepted_counts = dict[str, dict[Parallel, ProcessShape]](), dict[str, frozenset[tuple[int, Parallel]]]()
+        by_name, choices = {component.name: component for component in problem.components}, _choices(problem)
         # A choice refused alone may be accepted with another choice of another role.
-        some = any(isinstance(chosen.problem({name: parallel}), str) for name, offered in choices.items() for parallel in offered)
-        together = some and len(choices) > 1 and prod(map(len, choices.values())) <= MAX_JOINT_CHOICES
-        for name, offered in choices.items():
-            problems = {parallel: chosen.problem({name: parallel}, refused_too=together) for parallel in offered}
+        has_refusals = any(isinstance(reader.problem({name: parallel}), str) for name, offers in choices.items() for parallel in offers)
+        is_joint = has_refusals and len(choices) > 1 and prod(map(len, choices.values())) <= MAX_JOINT_CHOICES
+        for name, offers in choices.items():
+            problems = {parallel: reader.problem({name: parallel}, refused_too=is_joint) for parallel in offers}
             possible = {parallel: candidate for parallel, candidate in problems.items() if isinstance(candidate, Problem)}
-            if not possible and not refused:
-                refused += refusal_of_all(problem.job, (({name: parallel}, chosen.job({name: parallel})) for parallel in offered))
+            if not possible and not refusals:
+                refusals += refusal_of_all(problem.job, (({name: parallel}, reader.job({name: parallel})) for parallel in offers))
             new = {parallel: candidate[name] for parallel, candidate in possible.items()}
-            parts[name] = _widen(parts[name], list(new.values()))
-            shapes[name] = {parallel: ProcessShape(part.per_process, part.stride, part.parallel) for parallel, part in new.items()}
-            accepted[name] = frozenset((count, parallel) for parallel in possible for count in _counts(possible[parallel], name))
-        own = {component.name: component.runs for component in before.components if component.runs is not None}
-        written = {name: own[name] for name in own if name in parts and problem[name].runs is None}
-        shares = chosen.judged.problem.job.shares if chosen.judged.problem is not None else ()
+            by_name[name] = _widen(by_name[name], list(new.values()))
+            shapes[name] = {
+                parallel: ProcessShape(variant.per_process, variant.stride, variant.parallel) for parallel, variant in new.items()
+            }
+            accepted_counts[name] = frozenset((count, parallel) for parallel in possible for count in _counts(possible[parallel], name))
+        current_runs = {component.name: component.runs for component in before.components if component.runs is not None}
+        baseline = {name: current_runs[name] for name in current_runs if name in by_name and problem[name].runs is None}
+        shares = reader.judged.problem.job.shares if reader.judged.problem is not None else ()
         planning = replace(
-            problem.job.planning, own=_limit_runs(problem, written), shapes=shapes, accepted=accepted,
+            problem.job.planning, own=_limit_runs(problem, baseline), shapes=shapes, accepted=accepted_counts,
             workload=self._workload(problem, problem.job.planning.workload),
         )  # fmt: skip
         job = replace(
-            problem.job, components=tuple(parts.values()), overlaps=dict(_overlaps(problem, written)),
+            problem.job, components=tuple(by_name.values()), overlaps=dict(_overlaps(problem, baseline)),
             relations=(*problem.job.relations, *self._keep_apart(problem)),
             choices={name: tuple(shapes.get(name, degrees)) or degrees for name, degrees in problem.job.choices.items()},
-            shares=tuple(share for share in shares if share.component not in accepted), planning=planning,
+            shares=tuple(share for share in shares if share.component not in accepted_counts), planning=planning,
         )  # fmt: skip
-        if job.choices and (together or interpolates(self.document.root)):
-            job, none = with_dependent_degrees(job, list(job.choices), chosen.job)
-            refused += none if not refused and not reading.failed else ()
-        findings = (*reading.findings, *self._unread(reading), *refused)
+        if job.choices and (is_joint or interpolates(self.document.root)):
+            job, none = with_dependent_degrees(job, list(job.choices), reader.job)
+            refusals += none if not refusals and not reading.failed else ()
+        findings = (*reading.findings, *self._unread(reading), *refusals)
         return replace(reading, problem=replace(problem, job=job), findings=findings)
 
     def find_refusals(self) -> tuple[Finding, ...]:
@@ -185,28 +187,28 @@ class RollOpening:
         before = self.read(self.document, self.machines, self.level).problem
         if before is None:
             return ()
-        reading, problem, chosen = self._open_roles(before)
-        return tuple(_find_refusals(problem, chosen)) if problem is not None and chosen is not None and not reading.failed else ()
+        reading, problem, reader = self._open_roles(before)
+        return tuple(_find_refusals(problem, reader)) if problem is not None and reader is not None and not reading.failed else ()
 
     def _open_roles(self, before: Problem) -> tuple[Reading, Problem | None, Chosen | None]:
         """Return the file with open roles, the problem, and a reader of new degrees."""
         cluster = self.machines if isinstance(self.machines, Cluster) else before.cluster
-        opened = _opened_document(self.document)
-        reading = self.read(opened, cluster, self.level)
+        document = _opened_document(self.document)
+        reading = self.read(document, cluster, self.level)
         # Unset values of unread texts count as ROLL's defaults; degrees that ROLL then refuses
         # are not chosen.
-        opened = replace(opened, partial=False)
-        judged = self.tried(opened, cluster, TRAINING)
-        problem = self.read(opened, cluster, self.level).problem if self.document.partial else reading.problem
-        return reading, problem, Chosen(self.tried, opened, cluster, judged) if judged.problem is not None else None
+        document = replace(document, partial=False)
+        full_reading = self.tried(document, cluster, TRAINING)
+        problem = self.read(document, cluster, self.level).problem if self.document.partial else reading.problem
+        return reading, problem, Chosen(self.tried, document, cluster, full_reading) if full_reading.problem is not None else None
 
     def _unread(self, reading: Reading) -> Iterator[Finding]:
         if not self.document.partial:
             return
         subjects = dict.fromkeys(note.subject for note in reading.unchecked)
         keys = [f"`{key}`" for key in subjects if "." in key and find(self.document.root, key) is None]
-        some = f", such as {', '.join(keys[:2])}" if keys else ""
-        message, why = "texts of `defaults` are missing, so they are not checked", f"counts are chosen with ROLL's own defaults{some}"
+        examples = f", such as {', '.join(keys[:2])}" if keys else ""
+        message, why = "texts of `defaults` are missing, so they are not checked", f"counts are chosen with ROLL's own defaults{examples}"
         yield warning("PW122", "", message, help="name the folders of these texts with `--config-root DIR`", notes=(why,))
 
     @property
@@ -218,17 +220,17 @@ class RollOpening:
         open_ = [component for component in problem.components if component.runs is None and problem.kind(component) == ACCELERATOR]
         generating = [component for component in open_ if role_of(component) == ROLLOUT] if self._is_asynchronous else []
         for rollout, neighbor in product(generating, open_):
-            related = any({rollout.name, neighbor.name} <= set(relation.components) for relation in problem.job.relations)
-            if neighbor is not rollout and not related:
+            is_related = any({rollout.name, neighbor.name} <= set(relation.components) for relation in problem.job.relations)
+            if neighbor is not rollout and not is_related:
                 yield Relation(DISJOINT, (rollout.name, neighbor.name), None, f"ROLL generates while the others work (`{RATIO}`)")
 
     def _workload(self, problem: Problem, workload: Workload) -> Workload:
         """Complete the workload: ROLL's order of work, and nested roles, as it counts no device as taken."""
-        stated = find_plan_keys(self.document.root.get(HINTS))
-        workload = as_it_runs(workload, stated, f"`{RATIO}`" if self._is_asynchronous else "")
-        if "nested" not in stated:
+        plan_keys = find_plan_keys(self.document.root.get(HINTS))
+        workload = as_it_runs(workload, plan_keys, f"`{RATIO}`" if self._is_asynchronous else "")
+        if "nested" not in plan_keys:
             workload = replace(workload, nested=True)
-        return workload if "workflow" in stated else replace(workload, after=tuple(usual_order(problem.components)))
+        return workload if "workflow" in plan_keys else replace(workload, after=tuple(usual_order(problem.components)))
 
 
 def _choices(problem: Problem) -> dict[str, tuple[Parallel, ...]]:
@@ -236,25 +238,25 @@ def _choices(problem: Problem) -> dict[str, tuple[Parallel, ...]]:
     return {name: problem.job.choices[name] for name in names if problem.job.choices.get(name)}
 
 
-def _find_refusals(problem: Problem, chosen: Chosen) -> Iterator[Finding]:
-    choices, root = _choices(problem), chosen.opened.root
+def _find_refusals(problem: Problem, reader: Chosen) -> Iterator[Finding]:
+    choices, root = _choices(problem), reader.opened.root
     unsaid = [name for name, degrees in choices.items() if all(degree_numbers(root, name, parallel) is None for parallel in degrees)]
-    for some in [{name: choices[name]} for name in unsaid] or [choices]:
-        yield from report_all_refused(replace(problem.job, choices=some), chosen.job)
+    for subset in [{name: choices[name]} for name in unsaid] or [choices]:
+        yield from report_all_refused(replace(problem.job, choices=subset), reader.job)
 
 
-def _limit_runs(problem: Problem, written: Mapping[str, Sequence[Run]]) -> dict[str, Sequence[Run]]:
-    assignment, count = Assignment(written), len(problem.cluster.nodes)
-    return {name: runs for name, runs in written.items() if all(node < count for node, _ in assignment.masks(name))}
+def _limit_runs(problem: Problem, baseline: Mapping[str, Sequence[Run]]) -> dict[str, Sequence[Run]]:
+    assignment, count = Assignment(baseline), len(problem.cluster.nodes)
+    return {name: runs for name, runs in baseline.items() if all(node < count for node, _ in assignment.masks(name))}
 
 
-def _overlaps(problem: Problem, written: Mapping[str, Sequence[Run]]) -> Iterator[tuple[str, frozenset[str]]]:
+def _overlaps(problem: Problem, baseline: Mapping[str, Sequence[Run]]) -> Iterator[tuple[str, frozenset[str]]]:
     """Yield roles without times, with the planned roles on the same devices in the file."""
-    given, planned = problem.build_given(), Assignment(written)
-    for name in given.runs:
-        masks = {place: mask for place, mask in given.masks(name).items() if place[1] == ACCELERATOR}
-        beside = (role for role in written if role != name and any(planned.masks(role).get(place, 0) & masks[place] for place in masks))
-        if overlapping := frozenset(beside):
+    fixed_ranks, assignment = problem.build_given(), Assignment(baseline)
+    for name in fixed_ranks.runs:
+        masks = {place: mask for place, mask in fixed_ranks.masks(name).items() if place[1] == ACCELERATOR}
+        roles = (role for role in baseline if role != name and any(assignment.masks(role).get(place, 0) & masks[place] for place in masks))
+        if overlapping := frozenset(roles):
             yield name, overlapping
 
 
@@ -271,5 +273,5 @@ def _widen(component: Component, candidates: Sequence[Component]) -> Component:
     """Widen the component to every amount of the candidates. Amounts can depend on the degrees."""
     if not candidates:
         return component
-    least, most = min(candidate.least for candidate in candidates), max(candidate.most for candidate in candidates)
-    return replace(component, least=least, most=most, counts=unite_counts(candidate.counts for candidate in candidates))
+    minimum, maximum = min(candidate.least for candidate in candidates), max(candidate.most for candidate in candidates)
+    return replace(component, least=minimum, most=maximum, counts=unite_counts(candidate.counts for candidate in candidates))

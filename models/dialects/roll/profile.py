@@ -98,12 +98,12 @@ class Profile:
     @cached_property
     def _own(self) -> dict[str, dict[str, list[Any]]]:
         """Class -> keys without inherited ones -> type and default."""
-        own: dict[str, dict[str, list[Any]]] = {}
+        keys_by_class: dict[str, dict[str, list[Any]]] = {}
         for name, runs in fact_file("keys")["keys"].items():
             if (value := self._select(runs)) is not None:
                 owner, _, key = name.rpartition(".")
-                own.setdefault(owner, {})[key] = value
-        return own
+                keys_by_class.setdefault(owner, {})[key] = value
+        return keys_by_class
 
     def _select(self, runs: Iterable[list[Any]]) -> list[Any] | None:
         table = read_releases(RELEASES)
@@ -184,7 +184,7 @@ class Defaults(Mapping[str, Default]):
 def releases_with(strategy: str) -> tuple[Release, ...]:
     """Return the releases that know a strategy."""
     table, ranges = read_releases(RELEASES), _ranges_of(strategy)
-    return tuple(release for release in table if any(table.holds(known, release) for known in ranges))
+    return tuple(release for release in table if any(table.holds(interval, release) for interval in ranges))
 
 
 def releases_with_key(key: str, part: str = "") -> tuple[Release, ...]:
@@ -212,25 +212,25 @@ def _shown_release(document: Document) -> ReleaseChoice:
     ROLL refuses unknown strategies and silently drops unknown keys: a strategy excludes all
     releases without it; a key excludes the releases before it came, but not those after it went.
     """
-    table, known = read_releases(RELEASES), dict[str, int]()
+    table, masks = read_releases(RELEASES), dict[str, int]()
     for block in maps(document.root):
         name = find(block, f"{STRATEGY}.strategy_name")
         if isinstance(name, Scalar) and isinstance(name.value, str):
-            known[f"strategy_name: {name.value}"] = mask_of(table, _ranges_of(name.value))
+            masks[f"strategy_name: {name.value}"] = mask_of(table, _ranges_of(name.value))
     for path in ("global_template", f"{names.ACTOR_TRAIN}.data_args.template"):
         if isinstance(value := find(document.root, path), Scalar) and value.text == "qwen2_5_dpo":
-            known[f"{path}: {value.text}"] = mask_of(table, [Range("", "0.2.1")])
+            masks[f"{path}: {value.text}"] = mask_of(table, [Range("", "0.2.1")])
     program = document.program.name.replace("\\", "/").rpartition("/")[2] if document.program else ""
     if program in fact_file("keys")["programs"]:
-        known[program] = mask_of(table, [Range(*run[:2]) for run in fact_file("keys")["programs"][program]])
+        masks[program] = mask_of(table, [Range(*run[:2]) for run in fact_file("keys")["programs"][program]])
     for group in absent_groups(document).keys() & fact_file("groups").keys():
-        known[f"defaults: {group}"] = mask_of(table, [Range(*run[:2]) for run in fact_file("groups")[group]])
-    possible = sum(1 << release.index for release in choose_by_masks(table, known).possible)
+        masks[f"defaults: {group}"] = mask_of(table, [Range(*run[:2]) for run in fact_file("groups")[group]])
+    possible = sum(1 << release.index for release in choose_by_masks(table, masks).possible)
     for path, first in _since(document.root).items():
         mask = (1 << len(table.releases)) - (1 << first)
         if mask & possible:
-            known[path], possible = mask, mask & possible
-    return choose_by_masks(table, known)
+            masks[path], possible = mask, mask & possible
+    return choose_by_masks(table, masks)
 
 
 def maps(root: MapNode) -> Iterator[MapNode]:

@@ -97,13 +97,13 @@ class _RollReader(Reader):
 
     def problem(self) -> Problem | None:
         """Build the problem; None if the roles need more than `MAX_NODES` nodes."""
-        notes, hinted = self.notes, frozenset(self.hinted_names())
+        notes, with_hints = self.notes, frozenset(self.hinted_names())
         pipeline = pipeline_of(notes, self.settings, self.meant.program)
-        setup = RollSetup(notes, self.settings, pipeline, self.machines, hinted, self.derivations)
+        setup = RollSetup(notes, self.settings, pipeline, self.machines, with_hints, self.derivations)
         setup.roles = roles = read_roles(setup)
-        open_ = {role.key for role in roles if role.key in hinted and role.created and role.mapping is None and role.world_size is None}
+        open_ = {role.key for role in roles if role.key in with_hints and role.created and role.mapping is None and role.world_size is None}
         setup.per_node = devices_per_node(setup)
-        nodes, rewritten = nodes_reserved(setup, bool(open_))
+        nodes, rewrites = nodes_reserved(setup, bool(open_))
         warn_unused_roles(setup)
         if nodes > MAX_NODES:
             role = max(roles, key=lambda role: role.devices.highest)
@@ -113,7 +113,7 @@ class _RollReader(Reader):
         reserving = DeviceReservation(setup, nodes)
         setup.cluster, setup.short = reserving.cluster(bool(open_)), frozenset(role.key for role in reserving.beyond)
         if not reserving.beyond:
-            notes.findings += rewritten
+            notes.findings += rewrites
         draft = self._with_hints(setup, tuple(self._components(setup, open_, nodes)))
         setup.components = {component.name: component for component in draft.components}
         setup.hinted, setup.choices = draft.relations, dict(draft.choices)
@@ -160,13 +160,13 @@ class _RollReader(Reader):
 
     def _drop_unknown_roles(self, block: Value, roles: tuple[Role, ...]) -> Value | None:
         """Remove hints for roles that ROLL does not start, with an error for each. None if none are left."""
-        hints, started = hinted_entries(block), [role.key for role in roles if role.created]
-        strange = {name: entry for name, entry in hints.items() if name not in started}
+        hints, role_names = hinted_entries(block), [role.key for role in roles if role.created]
+        strange = {name: entry for name, entry in hints.items() if name not in role_names}
         for name, entry in strange.items():
-            close = nearest(name, [role for role in started if role not in hints])
+            close = nearest(name, [role for role in role_names if role not in hints])
             why = next((f": {role.reason}" for role in roles if role.key == name), "")
             message = f"the hints are about `{name}`, which ROLL does not start{why}"
-            help = f"write `{close}`" if close else f"roles are {', '.join(f'`{role}`' for role in started)}"
+            help = f"write `{close}`" if close else f"roles are {', '.join(f'`{role}`' for role in role_names)}"
             edit = self.notes.rename(entry, close) if close else None
             self.notes.error("PW121", name, message, entry.key.span, "not started", help, edit)
         return without(block, strange)
@@ -180,12 +180,12 @@ class _RollReader(Reader):
             if edit is not None:
                 text = apply_edits(document.source.text, [edit])
                 document = replace(document.compose(Source(document.source.name, text)), release=document.release)
-            changed = tried(document, machines or self.machines, level, self.has_hints).findings
+            new_findings = tried(document, machines or self.machines, level, self.has_hints).findings
         except UnusableInput:
             return False
         after, before = (
             {(*error_key, skeleton(finding.subject, finding.message)) for finding in findings for error_key in error_keys([finding])}
-            for findings in (changed, self.notes.findings)
+            for findings in (new_findings, self.notes.findings)
         )
         return after <= before
 

@@ -76,8 +76,8 @@ class RoleWorkers(RollChecks):
             if role.key in self.setup.hinted_names and (per_worker := self._per_worker(role)):
                 role = replace(role, num_gpus_per_worker=per_worker.value)
             return self._place_on_cpus(role)
-        given, ids = read_devices(self.notes, role, block, entry, role.mapping, self.pipeline.checks_types)
-        if not given:
+        has_devices, ids = read_devices(self.notes, role, block, entry, role.mapping, self.pipeline.checks_types)
+        if not has_devices:
             return self._place_on_cpus(role)
         per_worker = self._per_worker(role)
         role = replace(role, ids=ids, num_gpus_per_worker=per_worker.value if per_worker else 0)
@@ -100,11 +100,11 @@ class RoleWorkers(RollChecks):
             return None
         if name is None:
             return str(profile.keys("StrategyArguments")["strategy_name"][1])
-        written = str(name.value) if isinstance(name, Scalar) else ""
-        if written not in profile.strategies:
-            self.unknown.setdefault(written, []).append((role.key, name))
-            return self._better(written) or None
-        return written
+        strategy = str(name.value) if isinstance(name, Scalar) else ""
+        if strategy not in profile.strategies:
+            self.unknown.setdefault(strategy, []).append((role.key, name))
+            return self._better(strategy) or None
+        return strategy
 
     def _better(self, strategy: str) -> str:
         """Return the probable strategy; "" if none is close."""
@@ -121,15 +121,15 @@ class RoleWorkers(RollChecks):
             message = f"`{first}.{STRATEGY}.strategy_name` is" if len(users) == 1 else f"`strategy_name` of {len(users)} roles is"
             message += f" `{strategy}`, which ROLL does not know"
             if had and choice:
-                gone = had[-1].index < choice.release.index
-                message += f": removed in {choice.table.releases[had[-1].index + 1].name}" if gone else f" before {had[0].name}"
-            known = ", ".join(f"`{name}`" for name in self.setup.profile.strategies)
-            help = f"write `{better}`" if better else f"write one of {known}"
-            where = [f"`{key}` in line {name_node.span.line}" for key, name_node in users if len(users) > 1]
+                is_removed = had[-1].index < choice.release.index
+                message += f": removed in {choice.table.releases[had[-1].index + 1].name}" if is_removed else f" before {had[0].name}"
+            choices = ", ".join(f"`{name}`" for name in self.setup.profile.strategies)
+            help = f"write `{better}`" if better else f"write one of {choices}"
+            places = [f"`{key}` in line {name_node.span.line}" for key, name_node in users if len(users) > 1]
             edit = self._write_together([f"{key}.{STRATEGY}.strategy_name" for key, _ in users], better) if better else None
             if strategy in REPLACED and any(self.settings.has(f"{key}.{CONFIG.rstrip('.')}") for key, _ in users):
                 help, edit = f"{help}, with keys of `{better}` in `strategy_config`", None
-            self.notes.error("PW105", first, message, value, "not a strategy", help, edit, AT_LOAD, *where)
+            self.notes.error("PW105", first, message, value, "not a strategy", help, edit, AT_LOAD, *places)
 
     def _write_together(self, paths: Sequence[str], text: str) -> Edit | None:
         """Return the edit that writes a text at all paths. None if it would touch another edit."""
@@ -137,8 +137,8 @@ class RoleWorkers(RollChecks):
         is_whole = len(edits) == len(paths) and len({edit.span.file for edit in edits}) == 1
         if not is_whole or not all(overlaps_no_edit(self.notes, edit) for edit in edits):
             return None
-        joined = self.notes.join(*edits)
-        return joined if overlaps_no_edit(self.notes, joined) else None
+        joint_edit = self.notes.join(*edits)
+        return joint_edit if overlaps_no_edit(self.notes, joint_edit) else None
 
     # -- on devices
 
@@ -147,14 +147,14 @@ class RoleWorkers(RollChecks):
         if role.strategy is None:
             return None
         if role.strategy == VLLM:
-            written = self._read_written(path)
+            setting = self._read_written(path)
             tp, pp = (self._degree(role.config(f"{name}_parallel_size")) for name in ("tensor", "pipeline"))
             if tp is None or pp is None:
                 return None
             size, formula = tp.value * pp.value, f"tp {tp.value} x pp {pp.value}"
-            self._replaces(role, written, size, formula)
+            self._replaces(role, setting, size, formula)
             self.setup.derive(role.key, PER_WORKER, size, formula, tp, pp)
-            return Amount(size, path, written.scalar if written else None)
+            return Amount(size, path, setting.scalar if setting else None)
         amount = self.settings.whole(path, "PW111", 1)
         if amount is None or not role.strategy or role.strategy in INFERENCE or amount.value == 1:
             return amount
@@ -172,10 +172,10 @@ class RoleWorkers(RollChecks):
         number = value.value if isinstance(value, Scalar) else None
         return Amount(number, path, value) if isinstance(value, Scalar) and type(number) is int else None
 
-    def _replaces(self, role: Role, written: Amount | None, number: int, why: str) -> None:
-        if written is not None and written.value != number:
-            message = f"`{written.name}` is {written.value}, but ROLL replaces it with {number}: {why}"
-            at, edit = written.scalar or role.span, written.becomes(number)
+    def _replaces(self, role: Role, setting: Amount | None, number: int, why: str) -> None:
+        if setting is not None and setting.value != number:
+            message = f"`{setting.name}` is {setting.value}, but ROLL replaces it with {number}: {why}"
+            at, edit = setting.scalar or role.span, setting.becomes(number)
             self.notes.warn(REWRITTEN, role.key, message, at, f"becomes {number}", f"write `{number}`", edit)
 
     def _place_on_devices(self, role: Role, per_worker: Amount) -> Role:
@@ -214,7 +214,7 @@ class RoleWorkers(RollChecks):
             if role.created and role.key not in self.setup.hinted_names:
                 self._report_no_workers(role, f"has neither `{DEVICES}` nor `{WORLD_SIZE}`")
             return role
-        workers = self.settings.whole(path, "PW101", least=0, exact=True, fits=1)
+        workers = self.settings.whole(path, "PW101", minimum=0, exact=True, fits=1)
         if workers is None or self._too_many(role, workers.value, workers):
             return replace(role, readable=False)
         if role.part == ACTOR_TRAIN and role.strategy and role.created:
@@ -230,13 +230,13 @@ class RoleWorkers(RollChecks):
         Without reward workers the first reward sample fails. Source: ROLL, generate_scheduler.py
         (reward_worker_iters).
         """
-        needed = (ACTOR_TRAIN, ACTOR_INFER, names.SFT_TRAIN, names.STUDENTS, names.TEACHERS, names.REWARDS)
+        required_parts = (ACTOR_TRAIN, ACTOR_INFER, names.SFT_TRAIN, names.STUDENTS, names.TEACHERS, names.REWARDS)
         domains = self.settings.at(f"{ACTOR_TRAIN}.data_args.domain_interleave_probs") if role.part == names.REWARDS else None
         is_used = not isinstance(domains, MapNode) or domains.get(role.key.removeprefix(f"{names.REWARDS}.")) is not None
-        tell = self.notes.error if role.part in needed and is_used else self.notes.warn
-        when = ("ROLL notices this only at the first reward, after a rollout",) if role.part == names.REWARDS else ()
+        report = self.notes.error if role.part in required_parts and is_used else self.notes.warn
+        moment = ("ROLL notices this only at the first reward, after a rollout",) if role.part == names.REWARDS else ()
         message = f"`{role.key}` {problem}, so ROLL starts none of its workers"
-        tell("PW112", role.key, message, at, "no device" if role.mapping is not None else "none", help, None, *when)
+        report("PW112", role.key, message, at, "no device" if role.mapping is not None else "none", help, None, *moment)
 
     def _environments(self, role: Role) -> Role:
         """Count the workers that the environments fill, `max_env_num_per_worker` per worker.
@@ -246,8 +246,8 @@ class RoleWorkers(RollChecks):
         notes = self.notes
         self._check_no_devices(role)
         *counts, limit = map(role.path, names.ENVIRONMENT_KEYS)
-        groups, size, redundancy = (self.settings.whole(path, "PW403", 0, least=0) for path in counts)
-        most = self.settings.whole(limit, "PW403", least=-MAX_WORKERS)
+        groups, size, redundancy = (self.settings.whole(path, "PW403", 0, minimum=0) for path in counts)
+        most = self.settings.whole(limit, "PW403", minimum=-MAX_WORKERS)
         if groups is None or size is None or redundancy is None or most is None:
             return replace(role, readable=False)
         spare = 0 if notes.choice is not None and notes.choice.is_older_than("0.1.1") else redundancy.value
@@ -305,13 +305,13 @@ class RoleWorkers(RollChecks):
             return
         message = f"`{role.key}` {why}, but ROLL starts it: {role.reason}"
         label = f"no `{role.key}` here" if role.span == self.settings.top else "started without workers"
-        counted = role.part == ACTOR_TRAIN and str(role.strategy).startswith("megatron")
-        otherwise = ", or write `adv_estimator: reinforce`" if role.part == CRITICS and role.reason.startswith(BY_ESTIMATOR) else ""
+        is_counted = role.part == ACTOR_TRAIN and str(role.strategy).startswith("megatron")
+        alternative = ", or write `adv_estimator: reinforce`" if role.part == CRITICS and role.reason.startswith(BY_ESTIMATOR) else ""
         if role.part == names.REFERENCES and role.reason.startswith(BY_KL):
-            otherwise = ", or write `init_kl_coef: 0`"
+            alternative = ", or write `init_kl_coef: 0`"
         either = f"`{WORLD_SIZE}` or a " if role.part == names.REWARDS else ""
-        help = f"give `{role.key}` a {either}`{DEVICES}`{otherwise}"
-        self.notes.error("PW101", role.key, message, role.span, label, help, None, AT_LOAD if counted else names.AT_CREATION)
+        help = f"give `{role.key}` a {either}`{DEVICES}`{alternative}"
+        self.notes.error("PW101", role.key, message, role.span, label, help, None, AT_LOAD if is_counted else names.AT_CREATION)
 
 
 def warn_removed_strategies(setup: RollSetup, roles: Sequence[Role]) -> None:
@@ -324,34 +324,34 @@ def warn_removed_strategies(setup: RollSetup, roles: Sequence[Role]) -> None:
         had = releases_with(role.strategy or "")
         if had and had[-1] != choice.table.newest:
             by_release.setdefault(choice.table.releases[had[-1].index + 1], []).append(role)
-    for gone, users in by_release.items():
+    for release, users in by_release.items():
         strategies = dict.fromkeys(str(role.strategy) for role in users)
         removals = [f"`{name}` of {', '.join(f'`{role.key}`' for role in users if role.strategy == name)}" for name in strategies]
         were = "was" if len(removals) == 1 else "were"
-        message = f"{' and '.join(removals)} {were} removed in {gone}"
+        message = f"{' and '.join(removals)} {were} removed in {release}"
         at = setup.settings.at(users[0].path(f"{STRATEGY}.strategy_name")) or users[0].span
         kinds = tuple(name[name.rindex("_") :] for name in strategies)
-        known = [f"`{name}`" for name in profile_of(None).strategies if name.endswith(kinds) and name not in INFERENCE]
-        help = f"for {gone} or newer write {' or '.join(known)}; else state the release: `--framework roll=={choice.release.name}`"
+        choices = [f"`{name}`" for name in profile_of(None).strategies if name.endswith(kinds) and name not in INFERENCE]
+        help = f"for {release} or newer write {' or '.join(choices)}; else state the release: `--framework roll=={choice.release.name}`"
         why = f"the file is judged for {choice.release}"
-        setup.notes.warn("PW105", users[0].key, message, at, f"removed in {gone.name}", help, None, why)
+        setup.notes.warn("PW105", users[0].key, message, at, f"removed in {release.name}", help, None, why)
 
 
 def warn_unused_roles(setup: RollSetup) -> None:
     """Warn of roles with devices that the pipeline does not start. ROLL reserves their nodes anyway."""
     per_node = setup.per_node
-    used = max((role.devices.highest for role in setup.roles if role.created), default=-1)
+    highest = max((role.devices.highest for role in setup.roles if role.created), default=-1)
     for role in setup.roles:
         if role.created is not False or role.mapping is None or not role.on_devices:
             continue
-        last_node, otherwise = role.devices.highest // per_node, ""
+        last_node, alternative = role.devices.highest // per_node, ""
         message = f"`{role.key}` has {with_noun(role.devices.distinct, 'device')}, but ROLL never starts it"
-        is_reserved = role.counts and last_node > max(used, 0) // per_node
+        is_reserved = role.counts and last_node > max(highest, 0) // per_node
         why = (role.reason, f"nodes up to {last_node} are reserved for it all the same") if is_reserved else (role.reason,)
         if role.reason.endswith(NOT_STARTED) and role.part != names.VALIDATION:
-            otherwise = ", or start the pipeline that uses it"
+            alternative = ", or start the pipeline that uses it"
         elif role.reason == NO_REFERENCE:
-            otherwise = ", or write `use_kl_loss: true`"
+            alternative = ", or write `use_kl_loss: true`"
         elif role.part == CRITICS and role.reason.startswith(BY_ESTIMATOR):
-            otherwise = ", or write `adv_estimator: gae`"
-        setup.notes.warn("PW803", role.key, message, role.place, "not used", f"remove its `{DEVICES}`{otherwise}", None, *why)
+            alternative = ", or write `adv_estimator: gae`"
+        setup.notes.warn("PW803", role.key, message, role.place, "not used", f"remove its `{DEVICES}`{alternative}", None, *why)

@@ -56,8 +56,8 @@ class ModeChecks(RollChecks):
             self.notes.error(MODES, ACTOR_INFER, message, at, "below 1", help, settings.becomes(RATIO, "1"), AT_LOAD)
         infer = self.setup.role(ACTOR_INFER)
         for role in self.setup.all(ACTOR_TRAIN, CRITICS, names.REWARDS, REFERENCES):
-            if infer is not None and (both := common(infer.devices, role.devices)):
-                message = f"{infer.key} and {role.key} share {with_noun(sum(map(len, both)), 'GPU')}, but `{RATIO}` is {async_ratio:g}"
+            if infer is not None and (overlap := common(infer.devices, role.devices)):
+                message = f"{infer.key} and {role.key} share {with_noun(sum(map(len, overlap)), 'GPU')}, but `{RATIO}` is {async_ratio:g}"
                 help = f"give {role.key} other GPUs, or write `{RATIO}: 0`"
                 why = (f"{infer.key} generates while {role.key} works", "ROLL warns of it as it reads the configuration")
                 self.notes.warn(MODES, infer.key, message, role.place, f"shared with {infer.key}", help, None, *why)
@@ -79,21 +79,21 @@ class ModeChecks(RollChecks):
         if train.ids is None or infer.ids is None:
             self._relate_open(train, infer)
             return
-        shared = sum(map(len, common(train.ids, infer.ids)))
-        if shared == train.ids.distinct < infer.ids.distinct and shared:
+        shared_count = sum(map(len, common(train.ids, infer.ids)))
+        if shared_count == train.ids.distinct < infer.ids.distinct and shared_count:
             self._check_part(train, infer)
-        elif shared:
-            self._check_colocated(train, infer, shared)
+        elif shared_count:
+            self._check_colocated(train, infer, shared_count)
 
     def _check_references(self, train: Role) -> None:
         """Demand the reference on the GPUs of training; ROLL only warns if several teachers differ."""
         references, settings = list(self.setup.all(REFERENCES)), self.settings
         if len(references) == 1:
             self._relate(references[0], (COLOCATED, train))
-        held = [role.ids for role in references if role.ids is not None]
-        together = Ids.join(*held)
-        if train.ids is not None and 1 < len(references) == len(held) and together.ranges != train.ids.ranges:
-            message = f"the {len(held)} teachers hold {write_ranks(together.ranges)}, but {train.key} {write_ranks(train.ids.ranges)}"
+        teacher_ids = [role.ids for role in references if role.ids is not None]
+        union = Ids.join(*teacher_ids)
+        if train.ids is not None and 1 < len(references) == len(teacher_ids) and union.ranges != train.ids.ranges:
+            message = f"the {len(teacher_ids)} teachers hold {write_ranks(union.ranges)}, but {train.key} {write_ranks(train.ids.ranges)}"
             help, why = f"give the teachers together the GPUs of {train.key}", "ROLL warns of it after all models are loaded"
             self.notes.warn(MODES, references[0].key, f"{message}: they do not take turns", references[0].place, "", help, None, why)
         adapters = train.path("model_args.lora_target")
@@ -113,16 +113,16 @@ class ModeChecks(RollChecks):
                 self.setup.relations.append(Relation(kind, (component.name, second.key), component.spans.get("placement"), REASON))
 
     def _check_part(self, train: Role, infer: Role) -> None:
-        within = f"{train.key} ({write_ranks(train.devices.ranges)}) is within {infer.key} ({write_ranks(infer.devices.ranges)})"
+        relation = f"{train.key} ({write_ranks(train.devices.ranges)}) is within {infer.key} ({write_ranks(infer.devices.ranges)})"
         going_on = f"part of {infer.key} goes on generating"
         workers, async_ratio = infer.world_size, self.ratio
         if workers is not None and workers < 2:
-            message = f"{within}, which needs at least 2 workers, not {workers}"
+            message = f"{relation}, which needs at least 2 workers, not {workers}"
             help, edit = self._smaller_workers(train, infer)
             too_few = f"infer_dp {workers} < 2"
             self.notes.error(MODES, infer.key, message, infer.place, f"{workers} worker", help, edit, going_on, AFTER_MODELS, too_few, OFF)
         if async_ratio is not None and async_ratio <= 0:
-            message = f"{within}, but `{RATIO}` is {async_ratio:g}"
+            message = f"{relation}, but `{RATIO}` is {async_ratio:g}"
             at, help = self.settings.at(RATIO) or infer.place, f"write `{RATIO}: 1`, give both the same GPUs, or write `{MODE}: false`"
             why = (going_on, AFTER_MODELS, OFF)
             self.notes.error(MODES, infer.key, message, at, "not above 0", help, self.settings.becomes(RATIO, "1"), *why)
@@ -132,13 +132,13 @@ class ModeChecks(RollChecks):
 
     def _smaller_workers(self, train: Role, infer: Role) -> tuple[str, Edit | None]:
         """Return help and edit: a tp with which training takes whole workers and leaves one."""
-        trains, infers, otherwise = train.devices, infer.devices, f"give both the same GPUs, or write `{MODE}: false`"
+        trains, infers, alternative = train.devices, infer.devices, f"give both the same GPUs, or write `{MODE}: false`"
         edges = (trains.lowest - infers.lowest, trains.highest - infers.highest, len(trains), len(infers))
         fits = next((size for size in range(len(infers) // 2, 0, -1) if not any(edge % size for edge in edges)), None)
         key = infer.config("tensor_parallel_size")
         if fits is None or infer.strategy != VLLM or self.settings.at(infer.config("pipeline_parallel_size")) is not None:
-            return otherwise, None
-        return f"set `{key}: {fits}`, {otherwise}", self.settings.becomes(key, str(fits))
+            return alternative, None
+        return f"set `{key}: {fits}`, {alternative}", self.settings.becomes(key, str(fits))
 
     def _check_freed_workers(self, train: Role, critic: Role | None, infer: Role) -> None:
         tp, pp = (self.settings.whole(infer.config(f"{name}_parallel_size"), MODES, 1, exact=True) for name in ("tensor", "pipeline"))
@@ -157,37 +157,37 @@ class ModeChecks(RollChecks):
                 message = f"{role.key} names GPUs more than once, so {infer.key} is refused to give way for it"
                 why = "ROLL notices this only at the first training step (`target_gpus has duplicates`)"
                 self.notes.error("PW108", role.key, message, role.place, "an id appears twice", "write every id once", None, why)
-        freed = Ids.join(train.devices, critic.devices if critic else ())
+        train_ids = Ids.join(train.devices, critic.devices if critic else ())
         # ROLL's check sorts the ids.
-        left, left_of_sorted = _count_free(infers, per_worker, freed), _count_free(Ids.join(*infers.ranges), per_worker, freed)
-        if not left or not left_of_sorted:
+        free, free_of_sorted = _count_free(infers, per_worker, train_ids), _count_free(Ids.join(*infers.ranges), per_worker, train_ids)
+        if not free or not free_of_sorted:
             message = f"every worker of {infer.key} holds a GPU that training needs, so none is left to generate meanwhile"
             help = f"leave a worker of {infer.key} without GPUs of training and critic, or write `{MODE}: false`"
             at_training = "ROLL notices this only at the first training step (`Cannot shrink to zero active ranks`)"
-            why = at_training if left_of_sorted else AFTER_MODELS
+            why = at_training if free_of_sorted else AFTER_MODELS
             self.notes.error(MODES, infer.key, message, infer.place, "", help, None, why)
             return
-        taken = positions(infers, freed.ranges)
-        lost = sorted({edge // per_worker for taken_range in taken for edge in (taken_range.start, taken_range.stop) if edge % per_worker})
-        if lost:
-            more = f" ({len(lost)} workers do)" if len(lost) > 1 else ""
-            message = f"worker {lost[0]} of {infer.key} shares only some of its GPUs with training{more}"
+        overlaps = positions(infers, train_ids.ranges)
+        partial_workers = sorted({edge // per_worker for span in overlaps for edge in (span.start, span.stop) if edge % per_worker})
+        if partial_workers:
+            more = f" ({len(partial_workers)} workers do)" if len(partial_workers) > 1 else ""
+            message = f"worker {partial_workers[0]} of {infer.key} shares only some of its GPUs with training{more}"
             why = "the worker gives way at the first step, and gets no request again"
             help = f"let {critic.key if critic else 'training'} take whole workers of {infer.key}"
             self.notes.warn(MODES, infer.key, message, (critic or infer).place, "part of a worker", help, None, why, NEVER)
 
-    def _check_colocated(self, train: Role, infer: Role, shared: int) -> None:
+    def _check_colocated(self, train: Role, infer: Role, shared_count: int) -> None:
         reward, async_ratio = self.setup.role(AGENTIC_REWARD), self.ratio
         trains, infers, rewards = train.devices.distinct, infer.devices.distinct, reward.devices.distinct if reward else 0
-        both = f"{train.key} and {infer.key} share {with_noun(shared, 'GPU')}"
+        overlap = f"{train.key} and {infer.key} share {with_noun(shared_count, 'GPU')}"
         if trains != infers + rewards:
-            message = f"{both}, but {train.key} has {with_noun(trains, 'GPU')}, not {infers} + {rewards}"
+            message = f"{overlap}, but {train.key} has {with_noun(trains, 'GPU')}, not {infers} + {rewards}"
             demand = f"unless {train.key} is within {infer.key}, it must have as many GPUs as {infer.key} and the reward together"
             help = f"give {train.key} and {infer.key} the same GPUs, or none in common, or write `{MODE}: false`"
             why = (demand, AFTER_MODELS, 'ROLL says no more than "colocating mode"', OFF)
             self.notes.error(MODES, train.key, message, train.place, with_noun(trains, "GPU"), help, None, *why)
         if async_ratio:
-            message = f"{both}, so `{RATIO}` must be 0, but it is {async_ratio:g}"
+            message = f"{overlap}, so `{RATIO}` must be 0, but it is {async_ratio:g}"
             at, edit = self.settings.at(RATIO) or train.place, self.settings.becomes(RATIO, "0")
             help = f"write `{RATIO}: 0`, or give {infer.key} at least one more worker's GPUs than {train.key} has"
             none_left = "no GPU is left to generate meanwhile"
@@ -200,39 +200,39 @@ class ModeChecks(RollChecks):
         if train.key not in self.setup.components or infer.key not in self.setup.components:
             return
         async_ratio, reward = self.ratio, self.setup.role(AGENTIC_REWARD)
-        hinted = {relation.implies: relation for relation in self.setup.hinted if set(relation.components) == {train.key, infer.key}}
-        if SUBSET in hinted and hinted[SUBSET].components[0] == train.key and async_ratio is not None and async_ratio > 0:
+        hints = {relation.implies: relation for relation in self.setup.hinted if set(relation.components) == {train.key, infer.key}}
+        if SUBSET in hints and hints[SUBSET].components[0] == train.key and async_ratio is not None and async_ratio > 0:
             self._relate(self.setup.role(CRITICS), (SUBSET, infer), (DISJOINT, train))
             self._reserve_worker(train, infer)
             return
-        alone = bool(async_ratio) or reward is not None
-        if alone and COLOCATED in hinted:
+        is_disjoint = bool(async_ratio) or reward is not None
+        if is_disjoint and COLOCATED in hints:
             why, help, edit = f"there is a {AGENTIC_REWARD}", "drop the hint", None
             if async_ratio:
                 why = f"`{RATIO}` is {async_ratio:g}"
                 help, edit = f"drop the hint, or write `{RATIO}: 0`", self.settings.becomes(RATIO, "0")
-            message, at = f"the hints give {train.key} and {infer.key} the same GPUs, but {why}", hinted[COLOCATED].span or train.span
+            message, at = f"the hints give {train.key} and {infer.key} the same GPUs, but {why}", hints[COLOCATED].span or train.span
             self.notes.error(MODES, train.key, message, at, "the same GPUs", help, edit, f"{REASON} refuses that")
             return
-        self.setup.relations.append(Relation(DISJOINT if alone else COLOCATED_OR_DISJOINT, (train.key, infer.key), None, REASON))
+        self.setup.relations.append(Relation(DISJOINT if is_disjoint else COLOCATED_OR_DISJOINT, (train.key, infer.key), None, REASON))
 
     def _reserve_worker(self, train: Role, infer: Role) -> None:
         """Bound the amounts of training and critic to leave a worker of inference."""
         inner, outer, critic = self.setup.components[train.key], self.setup.components[infer.key], self.setup.role(CRITICS)
-        taken = self.setup.components[critic.key].least if critic is not None and critic.key in self.setup.components else 0
+        critic_size = self.setup.components[critic.key].least if critic is not None and critic.key in self.setup.components else 0
         per_worker = infer.num_gpus_per_worker or outer.per_process
-        most, needed = outer.most - per_worker - taken, inner.least + taken + per_worker
+        most, demand = outer.most - per_worker - critic_size, inner.least + critic_size + per_worker
         if most < inner.least:
-            message = f"{train.key} and {CRITICS} take {inner.least + taken} of at most {with_noun(outer.most, 'GPU')} of {infer.key}"
-            at, help = outer.spans.get("amount") or inner.spans.get("amount") or train.span, f"ask for {needed} GPUs of {infer.key}"
+            message = f"{train.key} and {CRITICS} take {inner.least + critic_size} of at most {with_noun(outer.most, 'GPU')} of {infer.key}"
+            at, help = outer.spans.get("amount") or inner.spans.get("amount") or train.span, f"ask for {demand} GPUs of {infer.key}"
             why = f"{REASON} demands that a worker of {with_noun(per_worker, 'GPU')} is left"
             self.notes.error(MODES, infer.key, message, at, "too few", help, None, why)
             return
         if inner.runs is None:
             self.setup.components[train.key] = inner.narrow_counts(inner.least, min(inner.most, most))
         if outer.runs is None:
-            least = max(outer.least, needed, 2 * per_worker)
-            self.setup.components[infer.key] = outer.narrow_counts(-(-least // outer.step) * outer.step, outer.most)
+            minimum = max(outer.least, demand, 2 * per_worker)
+            self.setup.components[infer.key] = outer.narrow_counts(-(-minimum // outer.step) * outer.step, outer.most)
 
 
 # Weights go from `actor_train` to `actor_infer`.
@@ -295,9 +295,11 @@ class TransferChecks(RollChecks):
         per_worker = infer.num_gpus_per_worker
         if {train.key, infer.key} <= components.keys() and (train.ids is None or infer.ids is None):
             self.setup.in_step.append((train.key, infer.key))
-            within = any(relation.kind == SUBSET and set(relation.components) == {train.key, infer.key} for relation in self.setup.hinted)
+            is_subset = any(
+                relation.kind == SUBSET and set(relation.components) == {train.key, infer.key} for relation in self.setup.hinted
+            )
             is_open = train.ids is None and components[train.key].runs is None and infer.key not in self.setup.choices
-            if within and is_open and per_worker:
+            if is_subset and is_open and per_worker:
                 group_ranks(self.setup, train, per_worker, infer.key)
         if train.on_devices and infer.on_devices:
             self._add_range_fixes([role for role in (train, infer) if not role.devices.solid])
@@ -334,62 +336,62 @@ class TransferChecks(RollChecks):
         why = [f"{len(mismatches)} ranks send to another GPU"] if len(mismatches) > 1 else []
         # A worker of sglang sees all GPUs of the worker.
         workers = [set(infers[first : first + per_worker]) for first in range(0, len(infers), per_worker)]
-        beside = [(position, id_) for position, id_ in enumerate(trains, shift) if 0 <= position < len(infers)]
-        fails = infer.strategy != SGLANG or any(id_ not in workers[position // per_worker] for position, id_ in beside)
+        pairs = [(position, id_) for position, id_ in enumerate(trains, shift) if 0 <= position < len(infers)]
+        fails = infer.strategy != SGLANG or any(id_ not in workers[position // per_worker] for position, id_ in pairs)
         wrong = [role for role in (train, infer) if not role.devices.ascending]
         help, edit = f"write the ids of {train.key} and {infer.key} in ascending order, each once", None
         if len(wrong) == 1 and wrong[0].devices.solid and len(wrong[0].devices) == wrong[0].devices.distinct:
             better = wrong[0].devices.ranges[0]
             help, edit = f"give {wrong[0].key} `{range_text(better)}`", ids_edit(self.notes, wrong[0], Ids.join(better))[1]
-        tell, when = (self.notes.error, names.AT_UPDATE) if fails else (self.notes.warn, NEVER)
+        report, moment = (self.notes.error, names.AT_UPDATE) if fails else (self.notes.warn, NEVER)
         why += [] if fails else ["this is slow, but not refused"]
-        tell(PAIRS, train.key, message, train.place, f"rank {rank} is on id {trains[rank]}", help, edit, *why, when)
+        report(PAIRS, train.key, message, train.place, f"rank {rank} is on id {trains[rank]}", help, edit, *why, moment)
         self.notes.findings[-1] = replace(self.notes.findings[-1], premises=(train.key, infer.key))
 
     def _check_reached(self, train: Role, infer: Role) -> None:
         trains, infers, per_worker = train.devices, infer.devices, infer.num_gpus_per_worker
         first, last = (trains.lowest - infers.lowest) // per_worker, (trains.highest - infers.highest) // per_worker
         workers = len(infers) // per_worker
-        met, before, after = range(first, first + len(trains) // per_worker), range(max(first, 0)), range(workers + min(last, 0), workers)
-        missed = without([range(workers)], merge([met, before, after]))
-        if missed:
-            count = sum(map(len, missed))
+        inner, before, after = range(first, first + len(trains) // per_worker), range(max(first, 0)), range(workers + min(last, 0), workers)
+        gaps = without([range(workers)], merge([inner, before, after]))
+        if gaps:
+            count = sum(map(len, gaps))
             more = f" ({count} workers do not)" if count > 1 else ""
-            message = f"worker {missed[0][0]} of {infer.key} never gets new weights{more}"
+            message = f"worker {gaps[0][0]} of {infer.key} never gets new weights{more}"
             why = "the worker goes on with the weights that it started with"
             self.notes.error(PAIRS, infer.key, message, infer.place, "is not reached", "write every id once", None, why, NEVER)
 
     # Solid ranges for roles with holes; disjoint roles stay disjoint.
 
-    def _add_range_fixes(self, broken: Sequence[Role]) -> None:
+    def _add_range_fixes(self, with_holes: Sequence[Role]) -> None:
         """Add a fix to roles with holes: a range, and a new range for the partner if needed."""
-        new_ranges = next(self._move_ranges(broken), None) if broken else None
-        for position, role in enumerate(broken):
+        new_ranges = next(self._move_ranges(with_holes), None) if with_holes else None
+        for position, role in enumerate(with_holes):
             lowest, distinct = role.devices.lowest, role.devices.distinct
             fix = Fix(f"write one range such as `{range_text(range(lowest, lowest + distinct))}`, and move what is in its way")
             if new_ranges is not None:
-                text = " and ".join(f"{member.key} `{range_text(new_range)}`" for member, new_range in zip(broken, new_ranges))
-                partners = [partner for partner in broken if partner is not role]
+                text = " and ".join(f"{member.key} `{range_text(new_range)}`" for member, new_range in zip(with_holes, new_ranges))
+                partners = [partner for partner in with_holes if partner is not role]
                 # Users may apply the edit alone.
-                alone = _adds_no_sharing(role, Ids.join(new_ranges[position]), partners)
-                fix = Fix(f"give {text}", ids_edit(self.notes, role, Ids.join(new_ranges[position]))[1] if alone else None)
+                is_independent = _adds_no_sharing(role, Ids.join(new_ranges[position]), partners)
+                fix = Fix(f"give {text}", ids_edit(self.notes, role, Ids.join(new_ranges[position]))[1] if is_independent else None)
             component = self.setup.components[role.key]
             self.setup.components[role.key] = replace(component, fixes={**component.fixes, SOLID: fix})
 
-    def _move_ranges(self, broken: Sequence[Role]) -> Iterator[tuple[range, ...]]:
+    def _move_ranges(self, with_holes: Sequence[Role]) -> Iterator[tuple[range, ...]]:
         """Yield ranges of the same sizes within the used ids, without new sharing."""
         with_devices = [role for role in self.setup.roles if role.created and role.on_devices]
-        unchanged = [role for role in with_devices if role not in broken]
+        other_roles = [role for role in with_devices if role not in with_holes]
         end = max(role.devices.highest for role in with_devices) + 1
-        occupied = [ids_range for role in with_devices for ids_range in role.devices.ranges[:MOST_TRIED]]
-        starts = sorted({0, *(ids_range.start for ids_range in occupied), *(ids_range.stop for ids_range in occupied)})[:MOST_TRIED]
-        sizes = [role.devices.distinct for role in broken]
-        together = len(broken) == 2 and broken[0].devices.ranges == broken[1].devices.ranges
+        used_ranges = [ids_range for role in with_devices for ids_range in role.devices.ranges[:MOST_TRIED]]
+        starts = sorted({0, *(ids_range.start for ids_range in used_ranges), *(ids_range.stop for ids_range in used_ranges)})[:MOST_TRIED]
+        sizes = [role.devices.distinct for role in with_holes]
+        is_joint = len(with_holes) == 2 and with_holes[0].devices.ranges == with_holes[1].devices.ranges
         for ranges in product(*([range(at, at + size) for at in starts if at + size <= end] for size in sizes)):
             new = [Ids.join(new_range) for new_range in ranges]
-            if len(new) == 2 and (ranges[0] != ranges[1] if together else common(new[0], new[1])):
+            if len(new) == 2 and (ranges[0] != ranges[1] if is_joint else common(new[0], new[1])):
                 continue
-            if all(_adds_no_sharing(role, new_ids, unchanged) for role, new_ids in zip(broken, new)):
+            if all(_adds_no_sharing(role, new_ids, other_roles) for role, new_ids in zip(with_holes, new)):
                 yield ranges
 
     # Logits: data parallel ranks of the teacher send to those of the student, GPU to GPU.
@@ -419,9 +421,9 @@ class TransferChecks(RollChecks):
             self.notes.unsure(MODES, student.key, f"more than {MOST_RANKS:,} data parallel ranks are not compared GPU by GPU")
         elif by_nccl:
             existing = [pair for pair in pairs if pair[0] < sends]
-            met = _same_gpu(sender, receiver, existing, 0, int(sender.tp > 1))
-            if met is not None and not _shifts_apart(sender, receiver, existing):
-                message, why = f"teacher and student meet on id {met}, but `{BACKEND}` is `{NCCL}`", "NCCL cannot send from a GPU to itself"
+            id_ = _same_gpu(sender, receiver, existing, 0, int(sender.tp > 1))
+            if id_ is not None and not _shifts_apart(sender, receiver, existing):
+                message, why = f"teacher and student meet on id {id_}, but `{BACKEND}` is `{NCCL}`", "NCCL cannot send from a GPU to itself"
                 at, edit = self.settings.at(BACKEND) or student.place, self.settings.becomes(BACKEND, USUAL)
                 self.notes.error(MODES, student.key, message, at, "", f"write `{BACKEND}: {USUAL}`", edit, why, AFTER_MODELS)
 
@@ -434,11 +436,11 @@ class TransferChecks(RollChecks):
     def _check_divided(self, teacher: Role, student: Role, sends: int, receives: int, is_shifted: bool) -> None:
         fails = receives > sends and not is_shifted
         more, fewer, role = (receives, sends, student) if receives > sends else (sends, receives, teacher)
-        lost = "some logits go nowhere" if sends > receives else "some get logits of other samples" if is_shifted else "some get no logits"
+        fate = "some logits go nowhere" if sends > receives else "some get logits of other samples" if is_shifted else "some get no logits"
         Divides(
             code=BATCH_NUMBERS, source=_SOURCE, when=AFTER_MODELS if fails else NEVER, severity=Severity.ERROR if fails else Severity.WARNING,
             left=Number(more, ""), right=Number(fewer, ""), help=f"give {role.key} a multiple of {fewer} data parallel ranks",
-            message=f"{student.key} has {with_noun(receives, 'data parallel rank')} and {teacher.key} {sends}, {{rest}} left over: {lost}",
+            message=f"{student.key} has {with_noun(receives, 'data parallel rank')} and {teacher.key} {sends}, {{rest}} left over: {fate}",
         ).run(RoleFacts(self.setup, role))  # fmt: skip
 
 

@@ -64,8 +64,8 @@ def degrees(setup: RollSetup, role: Role) -> StrategyDegrees | None:
     etp = role.config("expert_tensor_parallel_size")
     if role.by_megatron and setup.settings.has(etp):
         sizes["etp"] = setup.settings.whole(etp, DIVIDES, exact=True)
-    known = {degree: size for degree, size in sizes.items() if size is not None}
-    return StrategyDegrees(**known) if len(known) == len(sizes) else None
+    amounts = {degree: size for degree, size in sizes.items() if size is not None}
+    return StrategyDegrees(**amounts) if len(amounts) == len(sizes) else None
 
 
 def data_parallel(setup: RollSetup, role: Role) -> int | None:
@@ -104,7 +104,7 @@ def _check_meshes(facts: RoleFacts, role_degrees: StrategyDegrees) -> None:
 
 
 def _mesh_sizes(setup: RollSetup, role: Role) -> tuple[Amount | None, tuple[Amount, Amount] | None]:
-    fsdp = setup.settings.whole(role.config("fsdp_size"), DIVIDES, 1, least=0, exact=True)
+    fsdp = setup.settings.whole(role.config("fsdp_size"), DIVIDES, 1, minimum=0, exact=True)
     ep, efsdp = (setup.settings.whole(role.config(name), DIVIDES, 1, exact=True) for name in ("ep_size", "efsdp_size"))
     return fsdp, (ep, efsdp) if ep and efsdp and ep.value > 1 else None
 
@@ -128,12 +128,12 @@ def _engine_fault(worker_ids: Sequence[int], rank: int, size: int, per_node: int
     """Return the reason why an engine cannot start; "" if none."""
     node = worker_ids[0] // per_node
     sees = len({id_ for id_ in worker_ids if id_ // per_node == node})
-    seen = f"sees {with_noun(sees, 'GPU')} on node {node}"
+    prefix = f"sees {with_noun(sees, 'GPU')} on node {node}"
     if size % sees:
-        return f"{seen}, which do not divide them"
+        return f"{prefix}, which do not divide them"
     nodes = range(rank * (size // sees), (rank + 1) * (size // sees))
     if len(nodes) > 1 and not {node * per_node for node in nodes} <= set(worker_ids):
-        return f"{seen} and not GPU 0 of nodes {nodes[0]}-{nodes[-1]}"
+        return f"{prefix} and not GPU 0 of nodes {nodes[0]}-{nodes[-1]}"
     return ""
 
 
@@ -141,11 +141,11 @@ _REFUSES = (*MEGATRON, VLLM, SGLANG)
 """Strategies that hand their settings on as arguments: an unknown one is a TypeError."""
 
 
-def _correct_argument(role: Role, name: str, known: Collection[str]) -> str | None:
+def _correct_argument(role: Role, name: str, candidates: Collection[str]) -> str | None:
     """Return the argument that an unknown one probably means: by abbreviation or spelling."""
     degree = DEGREE_KEYS[role.strategy or ""].get(name.removesuffix("_size"), "") if role.strategy in _REFUSES else ""
     return degree.rpartition(".")[2] or closest(
-        name if role.by_megatron else name.replace("_model_", "_"), known, min(SLIP, len(name) // 3)
+        name if role.by_megatron else name.replace("_model_", "_"), candidates, min(SLIP, len(name) // 3)
     )
 
 
@@ -265,19 +265,19 @@ class StrategyChecks(RollChecks):
         facts/strategies.json: those that ROLL's examples set and its strategies read.
         """
         config, profile = self.settings.at(role.path(CONFIG.rstrip("."))), self.setup.profile
-        written = self.settings.at(role.path(f"{STRATEGY}.strategy_name"))
-        is_replaced = isinstance(written, Scalar) and written.value != role.strategy
+        strategy_name = self.settings.at(role.path(f"{STRATEGY}.strategy_name"))
+        is_replaced = isinstance(strategy_name, Scalar) and strategy_name.value != role.strategy
         if not isinstance(config, MapNode) or is_replaced or (role.part == ACTOR_INFER and self.pipeline.ppo and not role.is_engine):
             return  # the keys may be those of a strategy that is refused
-        known: Collection[str] = profile.megatron_keys if role.by_megatron else fact_file("strategies").get(role.strategy, ())
+        candidates: Collection[str] = profile.megatron_keys if role.by_megatron else fact_file("strategies").get(role.strategy, ())
         for entry in config:
             name = entry.key.text
-            close = None if name in known else _correct_argument(role, name, known)
-            if name in known or not (close or role.by_megatron):
+            close = None if name in candidates else _correct_argument(role, name, candidates)
+            if name in candidates or not (close or role.by_megatron):
                 continue
-            had, only = releases_with_key(name) if role.by_megatron else (), ""
+            had, scope = releases_with_key(name) if role.by_megatron else (), ""
             if had and self.notes.choice:
-                close, only = None, f" in {self.notes.choice.release.name}, only in {spans_of(had)}"
+                close, scope = None, f" in {self.notes.choice.release.name}, only in {spans_of(had)}"
             help, edit = f"move it below `additional_configs` if Megatron's TransformerConfig has `{name}`", None
             if name in (FIRST, LAST):
                 help = f"write `additional_configs: {{{name}: ...}}`"
@@ -285,7 +285,7 @@ class StrategyChecks(RollChecks):
                 help, edit = self.notes.to_rename(config, entry, close)
             elif had:
                 help, edit = "remove it", self.notes.remove(config, entry)
-            message = f"`strategy_config` of `{role.key}` has no key `{name}`{only}"
+            message = f"`strategy_config` of `{role.key}` has no key `{name}`{scope}"
             report, fate, when = self.notes.warn, "", IGNORED
             if role.strategy in _REFUSES:
                 report, fate, when = self.notes.error, ": a TypeError when its workers start", IN_WORKERS
@@ -296,11 +296,11 @@ class StrategyChecks(RollChecks):
 
         Source: ROLL, sglang_strategy.py (initialize).
         """
-        own = self.settings.whole(role.config("tp_size"), MATCHES, tp)
-        if own is not None and own.value != tp:
-            message = f"`tp_size` is {own.value}, but ROLL overwrites it with {tp}: it reads `tensor_parallel_size`"
-            help = f"remove it, or write `tensor_parallel_size: {own.value}`"
-            self.notes.warn(REWRITTEN, role.key, message, own.span or role.place, f"becomes {tp}", help)
+        tp_size = self.settings.whole(role.config("tp_size"), MATCHES, tp)
+        if tp_size is not None and tp_size.value != tp:
+            message = f"`tp_size` is {tp_size.value}, but ROLL overwrites it with {tp}: it reads `tensor_parallel_size`"
+            help = f"remove it, or write `tensor_parallel_size: {tp_size.value}`"
+            self.notes.warn(REWRITTEN, role.key, message, tp_size.span or role.place, f"becomes {tp}", help)
         for name in ("pp_size", "dp_size"):
             size = self.settings.whole(role.config(name), MATCHES, 1)
             is_within = name == "dp_size" and plain_value(self.settings, role.config("enable_dp_attention")) is True
@@ -312,16 +312,16 @@ class StrategyChecks(RollChecks):
 
     def _compare_hints(self, role: Role, component: Component, role_degrees: StrategyDegrees, is_open: bool) -> None:
         """Report hinted degrees that differ from the strategy's: an error for an open role without times."""
-        demanded, choices = role_degrees.parallel, self.setup.choices.get(role.key, (component.parallel,))
-        same = any((hint.tp, hint.pp, hint.cp) == (demanded.tp, demanded.pp, demanded.cp) for hint in choices)
-        unfit = is_open and role.strategy == SGLANG and demanded.replica != (role.num_gpus_per_worker or component.per_process)
+        parallel, choices = role_degrees.parallel, self.setup.choices.get(role.key, (component.parallel,))
+        same = any((hint.tp, hint.pp, hint.cp) == (parallel.tp, parallel.pp, parallel.cp) for hint in choices)
+        unfit = is_open and role.strategy == SGLANG and parallel.replica != (role.num_gpus_per_worker or component.per_process)
         if component.timed or "parallel" not in component.spans or same or unfit:
             return
         message, at = f"`parallel` of `{role.key}` is {' or '.join(map(str, choices))}, but", component.spans["parallel"]
         if is_open:
-            self.notes.error(HINTS, role.key, f"{message} {_BY} {demanded}", at, "", "drop `parallel`, or change the strategy")
+            self.notes.error(HINTS, role.key, f"{message} {_BY} {parallel}", at, "", "drop `parallel`, or change the strategy")
         else:
-            message += f" the role has its place and {_BY} {demanded}: the hint is ignored"
+            message += f" the role has its place and {_BY} {parallel}: the hint is ignored"
             self.notes.warn("PW124", role.key, message, at, "ignored", "drop `parallel`, or give the role `seconds`")
 
     def _apply_hints(self, role: Role, component: Component, role_degrees: StrategyDegrees) -> Component:
@@ -400,9 +400,9 @@ def group_ranks(setup: RollSetup, role: Role, size: int, workers: str) -> None:
 
 def check_whole(setup: RollSetup, role: Role, component: Component, why: str) -> None:
     """Add an error if an exact amount is no whole number of replicas."""
-    least, step = component.least, component.step
-    if least == component.most and least % step:
-        lower = least // step * step
+    minimum, step = component.least, component.step
+    if minimum == component.most and minimum % step:
+        lower = minimum // step * step
         fit = f"{lower} or {lower + step}" if lower else str(step)
-        message = f"`{role.key}` asks for {with_noun(least, 'accelerator')}, but {why} a multiple of {step}"
+        message = f"`{role.key}` asks for {with_noun(minimum, 'accelerator')}, but {why} a multiple of {step}"
         setup.notes.error(DIVIDES, role.key, message, component.span("amount") or role.span, f"no multiple of {step}", f"ask for {fit}")

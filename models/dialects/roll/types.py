@@ -72,23 +72,23 @@ class TypeChecks(RollChecks):
     def check(self) -> None:
         """Report every value that has no error yet."""
         root = self.settings.at("")
-        reported = [finding.span for finding in self.notes.findings if finding.severity is Severity.ERROR and finding.span]
+        error_spans = [finding.span for finding in self.notes.findings if finding.severity is Severity.ERROR and finding.span]
         for misfit in self._misfits_in(root, self.pipeline.config, "") if isinstance(root, MapNode) else ():
-            is_judged = misfit.path.endswith(".strategy_name") or any(meet(misfit.value.span, span) for span in reported)
+            is_judged = misfit.path.endswith(".strategy_name") or any(meet(misfit.value.span, span) for span in error_spans)
             if self.pipeline.checks_types and not is_judged:
                 self._report(misfit)
 
     def _misfits_in(self, owner: MapNode, name: str, path: str) -> Iterator[Misfit]:
-        known, is_used = self.setup.profile.keys(name), not path or any(role.key == path and role.created for role in self.setup.roles)
+        fields, is_used = self.setup.profile.keys(name), not path or any(role.key == path and role.created for role in self.setup.roles)
         for entry in owner:
             inner = f"{path}.{entry.key.text}" if path else entry.key.text
-            value = self.settings.at(inner) if entry.key.text in known else None
+            value = self.settings.at(inner) if entry.key.text in fields else None
             if value is not None:
-                kind = (_NARROWER.get(entry.key.text) if is_used else None) or known[entry.key.text][0]
+                kind = (_NARROWER.get(entry.key.text) if is_used else None) or fields[entry.key.text][0]
                 yield from self._misfits(Misfit(inner, value, _parse(kind), owner, entry), name.rpartition(".")[0])
                 continue
-            alike = [key for key in known if abs(len(key) - len(entry.key.text)) <= SLIP]  # no whole word more or less
-            if name.endswith("Arguments") and entry.key.text not in known and (close := closest(entry.key.text, alike, SLIP)):
+            similar = [key for key in fields if abs(len(key) - len(entry.key.text)) <= SLIP]  # no whole word more or less
+            if name.endswith("Arguments") and entry.key.text not in fields and (close := closest(entry.key.text, similar, SLIP)):
                 help, edit = self.notes.to_rename(owner, entry, close)
                 role, _, key = path.rpartition(".")
                 message = f"`{key}`{f' of `{role}`' if role else ''} has no key `{entry.key.text}`"
@@ -111,12 +111,12 @@ class TypeChecks(RollChecks):
             for entry in value:
                 item = self.settings.at(f"{path}.{entry.key.text}") or entry.value
                 yield from self._misfits(Misfit(f"{path}.{entry.key.text}", item, arguments[1], value, entry), prefix)
-        elif isinstance(value, MapNode) and (known := self._class_of(name, prefix)):
-            yield from self._misfits_in(value, known, path)
+        elif isinstance(value, MapNode) and (class_name := self._class_of(name, prefix)):
+            yield from self._misfits_in(value, class_name, path)
 
     def _class_of(self, name: str, prefix: str) -> str:
         """Return the class of a type in ROLL's own files; "" for any other type."""
-        return next((known for known in (f"{prefix}.{name}", name) if self.setup.profile.keys(known)), "")
+        return next((candidate for candidate in (f"{prefix}.{name}", name) if self.setup.profile.keys(candidate)), "")
 
     def _fits(self, value: Value, kind: ast.expr, prefix: str) -> bool:
         """Return True if a value, whatever it holds, has a type."""

@@ -128,9 +128,9 @@ class _RollWriter:
 
     def _numbering(self) -> tuple[int, int]:
         components, nodes = self.problem.components, self.problem.cluster.nodes
-        used = [run.node for component in components for run in component.runs or () if run.kind == ACCELERATOR]
+        used_nodes = [run.node for component in components for run in component.runs or () if run.kind == ACCELERATOR]
         is_open = any(component.runs is None for component in components)
-        counts = [len(node.accelerators) for node in nodes[: len(nodes) if is_open else max(used, default=0) + 1]]
+        counts = [len(node.accelerators) for node in nodes[: len(nodes) if is_open else max(used_nodes, default=0) + 1]]
         while counts and not counts[-1] and is_open:
             counts.pop()
         per_node = max(counts, default=0)
@@ -144,8 +144,8 @@ class _RollWriter:
         name, kind = component.name, self.problem.kind(component)
         if component.node_groups not in ((CLUSTER_LABEL,), (NODE_LABEL,)):
             labels = ", ".join(f"`{label}`" for label in component.node_groups)
-            tell = note_loss if component.runs is not None else warn_of_loss
-            self.losses.append(tell(name, f"that `{name}` is in node group {labels} is lost"))
+            report = note_loss if component.runs is not None else warn_of_loss
+            self.losses.append(report(name, f"that `{name}` is in node group {labels} is lost"))
         if kind == NODE:
             return self._on_cpus(component, part)
         if part in (TRAIN_ENV, VAL_ENV):
@@ -181,7 +181,7 @@ class _RollWriter:
 
     def _strategy(self, component: Component, part: str, per_process: int) -> tuple[Data, int]:
         name, original, backend, is_trained = component.name, component.parallel, component.backend, part in _TRAINS
-        divided = dict[str, object]()
+        cp_keys = dict[str, object]()
         config, parallel, size = dict[str, object](), Parallel(), 1
         if part == ACTOR_INFER or not (is_trained or per_process == 1 or original == Parallel()):
             tp, pp = (original.tp, original.pp) if original.tp * original.pp > 1 else (per_process, 1)
@@ -193,7 +193,7 @@ class _RollWriter:
             strategy = "fsdp2_train" if is_trained else names.HF_INFER
         elif backend == "fsdp" and original == Parallel(cp=original.cp):
             strategy, parallel = names.FSDP2[0 if is_trained else 1], original
-            divided = {names.DEGREE_KEYS[strategy]["cp"]: original.cp}
+            cp_keys = {names.DEGREE_KEYS[strategy]["cp"]: original.cp}
         else:
             strategy, parallel = names.MEGATRON[0 if is_trained else 1], replace(original, dp=1)
             degrees = {key.removeprefix(names.CONFIG): getattr(original, degree) for degree, key in names.DEGREE_KEYS[strategy].items()}
@@ -209,7 +209,7 @@ class _RollWriter:
             holding = f"the processes of `{name}` hold {with_noun(per_process, 'accelerator')} each"
             self.losses.append(warn_of_loss(name, f"{holding}, the workers that ROLL makes of them {size}"))
         args: Data = {"strategy_name": strategy} | ({"strategy_config": config} if config else {})
-        return put({names.STRATEGY: args}, divided) | ({names.PER_WORKER: size} if strategy == names.HF_INFER and size > 1 else {}), size
+        return put({names.STRATEGY: args}, cp_keys) | ({names.PER_WORKER: size} if strategy == names.HF_INFER and size > 1 else {}), size
 
     def _on_cpus(self, component: Component, part: str) -> Data:
         """Return the keys of workers without devices, which ROLL distributes over its nodes round-robin."""
@@ -225,8 +225,8 @@ class _RollWriter:
             nodes = _nodes_of_workers(component.runs)
             count = len(nodes)
             if nodes != _nodes_of_workers(deal_round_robin(count, self.nodes)):
-                shown = f"its {self.nodes} nodes" if self.nodes > 1 else "its node"
-                self.losses.append(warn_of_loss(name, f"ROLL deals the {with_noun(count, 'worker')} of `{name}` out to {shown} in turn"))
+                places = f"its {self.nodes} nodes" if self.nodes > 1 else "its node"
+                self.losses.append(warn_of_loss(name, f"ROLL deals the {with_noun(count, 'worker')} of `{name}` out to {places} in turn"))
         return {names.WORLD_SIZE: count} if part == REWARDS else _environments(count)
 
     def _hints(self, component: Component) -> Data:
@@ -234,8 +234,8 @@ class _RollWriter:
         hints = {key: value for key, value in hints.items() if key not in ("parallel", "role")}
         kind = self.problem.kind(component)
         if hints and kind == NODE:
-            listed = ", ".join(f"`{key}`" for key in hints)
-            self.losses.append(note_loss(component.name, f"what {listed} says of `{component.name}` is lost"))
+            keys_text = ", ".join(f"`{key}`" for key in hints)
+            self.losses.append(note_loss(component.name, f"what {keys_text} says of `{component.name}` is lost"))
             return {}
         if component.runs is None and kind == ACCELERATOR:
             hints = {key: value for key, value in counts_to_data(self.problem, component).items() if key != "node_group"} | hints
@@ -314,13 +314,13 @@ def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
             }
     rendering = render(problem)
     for component in problem.components:
-        section, own = rendering.names[component.name], component.parallel
+        section, parallel = rendering.names[component.name], component.parallel
         path, size = f"{section}.{names.CONFIG}", component.estimate.expert_tp if component.estimate else 0
         if component.backend == "megatron" and section in _TRAINS:
             keys |= {f"{path}{name}": value for name, value in _RECOMPUTED.items()}
-        if own.ep > 1 and size and own.tp > 1:
+        if parallel.ep > 1 and size and parallel.tp > 1:
             keys[f"{path}expert_tensor_parallel_size"] = size
-        if component.backend == "fsdp" and own.cp > 1:  # a group of shards is at least one of a sequence
+        if component.backend == "fsdp" and parallel.cp > 1:  # a group of shards is at least one of a sequence
             keys[f"{path}fsdp_size"] = Assignment({section: component.runs or ()}).count_held(section, ACCELERATOR)
     return add_title(f"{title}. Add your `rewards` and the data of `actor_train`.", merge_keys(rendering.text, keys))
 
@@ -351,11 +351,11 @@ def _keys(reading: Reading, problem: Problem, component: Component, assignment: 
     if problem.kind(component) != ACCELERATOR:
         return {names.WORLD_SIZE: max((run.ranks.stop for run in runs), default=0)}
     first = problem.cluster.numbering(component.node_groups).first
-    ids, own = (
+    ids, baseline_ids = (
         [first[node] + index for _, process_seats in seats(role_runs) for (node, index), _, _ in process_seats]
         for role_runs in (runs, problem.job.planning.own.get(name, ()))
     )
-    is_kept = ids == own and find(reading.source.root, f"{name}.{names.DEVICES}") is not None
+    is_kept = ids == baseline_ids and find(reading.source.root, f"{name}.{names.DEVICES}") is not None
     keys: Data = {} if is_kept else {names.DEVICES: text_of(Ids.join(ids))}
     # With shapes, the degrees imply the size of a worker.
     if component.per_process > 1 and name not in problem.job.planning.shapes:
@@ -367,16 +367,16 @@ def _keys(reading: Reading, problem: Problem, component: Component, assignment: 
 
 def _check(reading: Reading, problem: Problem, assignment: Assignment, degrees: Degrees, edits: list[Edit], open_: Collection[str]) -> None:
     """Refuse edits that change anything but the open roles, or misstate the Assignment or degrees."""
-    changed = {f"{name}.{key}" for name in open_ for key in (names.DEVICES, names.PER_WORKER, names.WORLD_SIZE)}
+    changed_keys = {f"{name}.{key}" for name in open_ for key in (names.DEVICES, names.PER_WORKER, names.WORLD_SIZE)}
     of_degrees = {names.PER_WORKER, *(key for keys in names.DEGREE_KEYS.values() for key in keys.values())}
-    changed |= {f"{name}.{key}" for name in degrees for key in of_degrees}
-    again = read_again(reading, edits, changed, lambda document: tried(document, problem.cluster, "placement", hints=False))
-    components = {component.name: component for component in again.components} if again else {}
+    changed_keys |= {f"{name}.{key}" for name in degrees for key in of_degrees}
+    new_problem = read_again(reading, edits, changed_keys, lambda document: tried(document, problem.cluster, "placement", hints=False))
+    components = {component.name: component for component in new_problem.components} if new_problem else {}
     for name, parallel in degrees.items():
         component, shape = components.get(name), problem.job.planning.shapes.get(name, {}).get(parallel)
-        stated = shape.parallel if shape is not None else parallel if name in problem.job.planning.tied else None
+        target = shape.parallel if shape is not None else parallel if name in problem.job.planning.tied else None
         # No key states data parallel ranks; they follow from the devices.
-        if stated is not None and component and replace(component.parallel, dp=1) != replace(stated, dp=1):
+        if target is not None and component and replace(component.parallel, dp=1) != replace(target, dp=1):
             raise refuse_writing(name, f"with it, `{name}` would have {component.parallel}")
     # The nodes of workers without devices follow from the other roles.
     on_cpus = {name for name in assignment.runs if name not in open_ and problem.kind(problem[name]) != ACCELERATOR}

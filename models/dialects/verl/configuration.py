@@ -140,7 +140,7 @@ class Configuration(Settings):
         return super().is_open(path, rule)
 
     def whole(
-        self, path: str, rule: str, default: int | None = None, least: int = 1, fits: int | None = None, exact: bool = False
+        self, path: str, rule: str, default: int | None = None, minimum: int = 1, fits: int | None = None, exact: bool = False
     ) -> Amount | None:
         """See `Settings.whole`."""
         path = self.resolve_key(path)
@@ -154,13 +154,13 @@ class Configuration(Settings):
         if key in _FACTS["compared"]["keys"] and self.plain(f"{owner}.name") == "vllm":
             amount = super().whole(path, rule, default, -(10**9))
             return amount and replace(amount, value=max(amount.value, 1))
-        return super().whole(path, rule, default, least, fits, exact or path in _FACTS["counted"]["keys"])
+        return super().whole(path, rule, default, minimum, fits, exact or path in _FACTS["counted"]["keys"])
 
     def plain(self, path: str, usual: Plain = "") -> Plain:
         """See `plain_value`; verl's default comes before `usual`."""
         path = self.resolve_key(path)
-        known = self.defaults.get(path)
-        return plain_value(self, path, usual if known is None or known.value is None else known.value)
+        default = self.defaults.get(path)
+        return plain_value(self, path, usual if default is None or default.value is None else default.value)
 
     # -- differences of releases
 
@@ -190,7 +190,7 @@ class Configuration(Settings):
         if not (uses := self.uses_reference):
             return uses
         keys = ("actor_rollout_ref.model.lora.rank", "actor_rollout_ref.model.lora_rank")
-        ranks = (self.whole(key, ROLES, 0, least=-(10**6)) for key in keys)
+        ranks = (self.whole(key, ROLES, 0, minimum=-(10**6)) for key in keys)
         return not any(rank and rank.value > 0 for rank in ranks) and not self.is_set("actor_rollout_ref.model.lora_adapter_path", ROLES)
 
     @property

@@ -62,9 +62,9 @@ class Table:
         for path in self.keys:
             while path:
                 owner, _, name = path.rpartition(".")
-                known = name in by_section.setdefault(owner, {})
+                is_known = name in by_section.setdefault(owner, {})
                 by_section[owner][name] = None
-                if known:
+                if is_known:
                     break
                 path = owner
         return by_section
@@ -83,24 +83,24 @@ def bare(name: str) -> str:
 
 
 @lru_cache(maxsize=32)
-def table_of(name: str, index: int, chosen: tuple[tuple[str, str | None], ...] = ()) -> Table | None:
+def table_of(name: str, index: int, choices: tuple[tuple[str, str | None], ...] = ()) -> Table | None:
     """Return the table of a configuration in the release at an index; None if unknown."""
-    name, known = bare(name), configurations()
-    composed = known.compose(name, index, dict(chosen))
-    if composed is None:
+    name, catalog = bare(name), configurations()
+    tree = catalog.compose(name, index, dict(choices))
+    if tree is None:
         return None
-    path = known.path(name, index)
+    path = catalog.path(name, index)
     release = releases().names[index]
     source = f"verl {release}, {path}" if path.startswith(("verl/", "examples/", "recipe/")) else f"verl-recipe, {path}"
     values, same = dict[str, Any](), dict[str, str]()
-    for key, value in composed.keys.items():
+    for key, value in tree.keys.items():
         if isinstance(value, str) and "${" in value:
-            _follow(key, value, composed.keys, values, same)
+            _follow(key, value, tree.keys, values, same)
         elif value is not UNSTORED_VALUE and not isinstance(value, dict):
             # YAML reads `None` as a text; verl means null.
             values[key] = None if value == "None" else value
     defaults = {key: Default(value, source) for key, value in values.items()}
-    return Table(name, defaults, same, composed.keys, composed.made, frozenset(composed.open), chosen)
+    return Table(name, defaults, same, tree.keys, tree.made, frozenset(tree.open), choices)
 
 
 def _follow(key: str, text: str, keys: Mapping[str, Any], values: dict[str, Any], same: dict[str, str]) -> None:
@@ -112,7 +112,7 @@ def _follow(key: str, text: str, keys: Mapping[str, Any], values: dict[str, Any]
     if match[1]:
         owner = key.split(".")[: -len(match[1])]
         target = ".".join([*owner, target])
-    if target in keys or any(known.startswith(f"{target}.") for known in keys):
+    if target in keys or any(path.startswith(f"{target}.") for path in keys):
         same[key] = target
     elif match[3] is not None:
         word = match[3].strip().strip("'\"")
@@ -145,8 +145,8 @@ def _of_defaults(document: Document) -> str:
     """Return the only known configuration in the `defaults` lists of all texts."""
     configuration = ""
     for source in (document.source, *document.included.values()):
-        listed = source.value if source.name.endswith((".yaml", ".yml")) else None
-        defaults = listed.get("defaults") if isinstance(listed, MapNode) else None
+        tree = source.value if source.name.endswith((".yaml", ".yml")) else None
+        defaults = tree.get("defaults") if isinstance(tree, MapNode) else None
         for item in defaults.items if isinstance(defaults, ListNode) else ():
             name = item.text if isinstance(item, Scalar) else ""
             if isinstance(item, MapNode) and item.entries:
@@ -168,8 +168,8 @@ def find_choices(document: Document, name: str) -> tuple[tuple[str, str | None],
     for setting in document.settings:
         group = setting.key if setting.package is None or setting.package == setting.key else f"{setting.key}@{setting.package}"
         if group in groups and isinstance(setting.value, Scalar):
-            known = setting.value.tag != UNRESOLVED and not holds_interpolation(setting.value.text)
-            options[group] = setting.value.text if known else None
+            is_known = setting.value.tag != UNRESOLVED and not holds_interpolation(setting.value.text)
+            options[group] = setting.value.text if is_known else None
     return tuple(options.items())
 
 
@@ -179,19 +179,19 @@ def guess_release(document: Document) -> ReleaseChoice:
     entry = find_program(program.name) if program is not None and program.name else entry_of_keys(document.root, document.source.name)
     if entry is None:
         return newest(table())
-    known: dict[str, int] = {}
+    masks: dict[str, int] = {}
     if program is not None and (names := names_in(program.name)):
-        known[program.name] = names
+        masks[program.name] = names
     name = configuration_of(document, entry)
     if name:
-        known[name] = configurations().mask(name)
-        known.update(_of_settings(document, name) if document.settings else _of_keys(document.root, name))
+        masks[name] = configurations().mask(name)
+        masks.update(_of_settings(document, name) if document.settings else _of_keys(document.root, name))
     for text, runs in facts("evidence").items():  # values that only some releases accept
         path, _, value = text.partition("=")
-        here = find(document.root, path)
-        if isinstance(here, Scalar) and here.text == value:
-            known[text] = releases().mask(runs)
-    return choose_by_masks(table(), {sign: mask for sign, mask in known.items() if mask})
+        scalar = find(document.root, path)
+        if isinstance(scalar, Scalar) and scalar.text == value:
+            masks[text] = releases().mask(runs)
+    return choose_by_masks(table(), {sign: mask for sign, mask in masks.items() if mask})
 
 
 def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice | None:
@@ -201,19 +201,19 @@ def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice |
 
 def _of_settings(document: Document, name: str) -> Iterator[tuple[str, int]]:
     """Yield required keys, and keys with `+` that must be missing, with their releases."""
-    known, every = configurations(), (1 << len(releases().names)) - 1
+    catalog, all_releases = configurations(), (1 << len(releases().names)) - 1
     for group, option in find_choices(document, name):
-        yield f"{group}={option}", known.option_in(name, group, option) if option is not None else 0
+        yield f"{group}={option}", catalog.option_in(name, group, option) if option is not None else 0
     seen = set[str]()
     for setting in document.settings:
         if "/" in setting.key or setting.package is not None or setting.key in seen:
             continue
         seen.add(setting.key)
         if setting.kind is Mark.CHANGE or setting.kind is Mark.DELETE:
-            yield setting.key, known.find_releases(name, setting.key)
+            yield setting.key, catalog.find_releases(name, setting.key)
         # Hydra adds a key only if it is missing.
         elif setting.kind is Mark.ADD and isinstance(setting.value, Scalar):
-            yield f"+{setting.key}", every & ~known.find_valued(name, setting.key)
+            yield f"+{setting.key}", all_releases & ~catalog.find_valued(name, setting.key)
 
 
 def _of_keys(root: MapNode, name: str, path: str = "") -> Iterator[tuple[str, int]]:

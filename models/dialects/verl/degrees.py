@@ -94,9 +94,9 @@ def tuner_of(settings: Configuration) -> str | None:
     """
     if settings.entry.kind not in TUNES or settings.entry.configuration != "sft_trainer_engine":
         return None
-    chosen = [setting.value for setting in settings.notes.document.settings if setting.key in ("engine", "engine@engine")]
-    if chosen:
-        name = chosen[-1].text if isinstance(chosen[-1], Scalar) and chosen[-1].text in TUNERS else ""
+    values = [setting.value for setting in settings.notes.document.settings if setting.key in ("engine", "engine@engine")]
+    if values:
+        name = values[-1].text if isinstance(values[-1], Scalar) and values[-1].text in TUNERS else ""
     else:
         name = _FACTS["tuner_classes"].get((settings.word("engine._target_", DEGREES) or "").rpartition(".")[2], "")
     return name if name != "fsdp" or settings.word("engine.strategy", DEGREES) in ("fsdp", "fsdp2") else ""
@@ -164,5 +164,5 @@ def _degrees(settings: Configuration, paths: Mapping[str, str], tensor: int = 1)
 
 def place_of(amounts: Mapping[str, Amount]) -> Span | None:
     """Return the span of the first degree above 1, else of the first degree."""
-    written = [amount for amount in amounts.values() if amount.span is not None]
-    return next((amount.span for amount in written if amount.value > 1), written[0].span if written else None)
+    with_span = [amount for amount in amounts.values() if amount.span is not None]
+    return next((amount.span for amount in with_span if amount.value > 1), with_span[0].span if with_span else None)

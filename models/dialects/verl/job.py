@@ -96,41 +96,43 @@ class VerlSetup:
         return component.name != "rollout" or not (part_size % size and size % part_size)
 
 
-def components_of(settings: Configuration, declared: Declared, sized: Collection[Pool]) -> tuple[Component, ...]:
+def components_of(settings: Configuration, declaration: Declared, sized_pools: Collection[Pool]) -> tuple[Component, ...]:
     """Return all components of the pools, without ranks; unknown degrees are 1."""
-    if not declared.pools and settings.entry.kind in TRAINERS:
+    if not declaration.pools and settings.entry.kind in TRAINERS:
         # Report wrong degrees even if the size is unknown.
         degrees_in(settings, None, "actor")
     return tuple(
-        _component(settings, pool, name, declared.size(name, pool), pool in sized) for pool in declared.pools for name in pool.components
+        _component(settings, pool, name, declaration.size(name, pool), pool in sized_pools)
+        for pool in declaration.pools
+        for name in pool.components
     )
 
 
-def _component(settings: Configuration, pool: Pool, name: str, size: int, sized: bool) -> Component:
+def _component(settings: Configuration, pool: Pool, name: str, size: int, has_size: bool) -> Component:
     parallel, amounts = degrees_in(settings, pool, name) or (Parallel(), dict[str, Amount]())
-    followed = name in OWNERS and section_of(pool, name) != OWNERS[name] and not is_engine(settings, name)
-    if (followed or is_teacher(name)) and sized and size % parallel.replica:
+    is_follower = name in OWNERS and section_of(pool, name) != OWNERS[name] and not is_engine(settings, name)
+    if (is_follower or is_teacher(name)) and has_size and size % parallel.replica:
         parallel, amounts = Parallel(), {}  # reported for the role that owns the degrees, or with the pool of teachers
     spans: dict[str, Span] = {key: place for key in ("size", "count", "name") if (place := pool.spans.get(key))}
     if place := pool.span("size"):
         spans |= dict.fromkeys(("name", "placement", "amount"), place)
     if degrees := place_of(amounts):
         spans["parallel"] = degrees
-    tuned = settings.entry.kind in TUNES and name == "actor"
-    role = roles.STUDENT if tuned else roles.TEACHER if is_teacher(name) else _ROLES[name]
+    is_tuned = settings.entry.kind in TUNES and name == "actor"
+    role = roles.STUDENT if is_tuned else roles.TEACHER if is_teacher(name) else _ROLES[name]
     strategy = (settings.word(f"{OWNERS[name]}.strategy", DEGREES) if name in OWNERS else "") or ""
     backend = "fsdp" if strategy == "fsdp2" else strategy
     cpus = pool.cpus if name == pool.components[0] else 0  # a pool reserves CPUs once
     return Component(name, least=size, most=size, parallel=parallel, spans=spans, cpus=cpus, role=role, backend=backend)
 
 
-def relations_of(declared: Declared) -> tuple[Relation, ...]:
+def relations_of(declaration: Declared) -> tuple[Relation, ...]:
     """Colocate the components of a pool, except components on a part of the pool."""
     return tuple(
         Relation(COLOCATED, (name, pool.components[0]), pool.span("name"), REASON)
-        for pool in declared.pools
+        for pool in declaration.pools
         for name in pool.components[1:]
-        if name not in declared.ranges
+        if name not in declaration.ranges
     )
 
 
@@ -152,8 +154,8 @@ def derive_sizes(setup: VerlSetup) -> Iterator[Derivation]:
 def _derive_degrees(setup: VerlSetup, component: Component, ranks: int) -> Iterator[Derivation]:
     settings, size, name = setup.settings, component.parallel.replica, component.name
     if is_engine(settings, name):
-        if (known := engine_of(settings, name)) is not None:
-            figures = tuple(amount.figure for amount in known[1].values() if amount.span or amount.default)
+        if (degrees := engine_of(settings, name)) is not None:
+            figures = tuple(amount.figure for amount in degrees[1].values() if amount.span or amount.default)
             parallel = component.parallel
             yield Derivation(name, "replica size", size, f"tp {parallel.tp} x dp {parallel.dp} x pp {parallel.pp}", figures)
             yield Derivation(name, "replicas", ranks // size, f"{ranks} // {size}", figures)
@@ -163,9 +165,9 @@ def _derive_degrees(setup: VerlSetup, component: Component, ranks: int) -> Itera
     if size > 1:
         figures = tuple(amount.figure for amount in trains[1].values())
         yield Derivation(name, "data parallel size", ranks // size, f"{ranks} // tp x pp x cp = {size}", figures)
-    elif (parts := settings.whole(settings.sequence_key(OWNERS[name]), DEGREES, 1)) is not None:
-        formula = f"{ranks} // {parts.value} sequence parallel" if parts.value > 1 else str(ranks)
-        yield Derivation(name, "data parallel size", ranks // parts.value, formula, (parts.figure,))
+    elif (divisor := settings.whole(settings.sequence_key(OWNERS[name]), DEGREES, 1)) is not None:
+        formula = f"{ranks} // {divisor.value} sequence parallel" if divisor.value > 1 else str(ranks)
+        yield Derivation(name, "data parallel size", ranks // divisor.value, formula, (divisor.figure,))
 
 
 # -- hints
@@ -201,28 +203,28 @@ def with_hints(
     `follow`: degrees may follow from the size of a pool or from another choice, so that a plan
     judges a count with the resulting degrees.
     """
-    block, known = settings.tree(HINTS), {component.name: component for component in components}
+    block, by_name = settings.tree(HINTS), {component.name: component for component in components}
     # Unreadable pools have findings of their own.
-    unknown = {name: entry for name, entry in hinted_entries(block).items() if name not in known} if known else {}
+    unknown = {name: entry for name, entry in hinted_entries(block).items() if name not in by_name} if by_name else {}
     for name, entry in unknown.items():
-        close = nearest(name, list(known))
-        help_ = f"write `{close}`" if close else f"name one of {', '.join(known)}"
+        close = nearest(name, list(by_name))
+        help_ = f"write `{close}`" if close else f"name one of {', '.join(by_name)}"
         # No edit: hints for another component may open a pool that lacks other settings.
         settings.notes.error("PW121", name, f"`{name}` is no component of this job", entry.key.span, "", help_)
     block = without(block, unknown)
-    if block is None or not known:
+    if block is None or not by_name:
         return HintedJob(components, relations)
     from ...hints.block import add_block
 
-    tied = [name for name in timed_names(block) if _hint(block, name) is None] if follow else []
-    draft = add_block(block, cluster, components, settings.notes.findings, relations, tied)
+    tied_names = [name for name in timed_names(block) if _hint(block, name) is None] if follow else []
+    draft = add_block(block, cluster, components, settings.notes.findings, relations, tied_names)
     hinted_components, choices = [], dict[str, tuple[Parallel, ...]]()
     for component in draft.components:
-        before, name = known[component.name], component.name
+        before, name = by_name[component.name], component.name
         for key, field_name in _FIXED.items():
-            hint, hinted, fixed = _hint(block, name, key), getattr(component, field_name), getattr(before, field_name)
-            if hint is not None and hinted != fixed:
-                message = f"`{key}` of `{name}` is {hinted}, but verl makes it {fixed or 'none'}"
+            hint, hint_value, verl_value = _hint(block, name, key), getattr(component, field_name), getattr(before, field_name)
+            if hint is not None and hint_value != verl_value:
+                message = f"`{key}` of `{name}` is {hint_value}, but verl makes it {verl_value or 'none'}"
                 settings.notes.error("PW121", name, message, hint, "differs", f"leave `{key}` out of the hints")
         component = replace(component, per_process=before.per_process, cpus=before.cpus)
         parallel = _hint(block, name)
@@ -235,8 +237,8 @@ def with_hints(
             message = f"the hints of `{name}` say {component.parallel}, verl's own keys {before.parallel}"
             settings.notes.error("PW121", name, message, parallel, "differs", "leave `parallel` out of the hints")
         hinted_components.append(replace(component, parallel=before.parallel))
-    known_relations = tuple(relation for relation in draft.relations if set(relation.components) <= set(known))
-    links = tuple(link for link in draft.links if {link.source, link.target} <= set(known))
+    known_relations = tuple(relation for relation in draft.relations if set(relation.components) <= set(by_name))
+    links = tuple(link for link in draft.links if {link.source, link.target} <= set(by_name))
     return HintedJob(tuple(hinted_components), known_relations, choices, links=links, preference=draft.preference, workload=draft.workload)
 
 
@@ -251,15 +253,15 @@ def _hint(block: Value | None, name: str, key: str = "parallel") -> Value | None
 
 
 def _open_degrees(
-    settings: Configuration, name: str, choices: tuple[Parallel, ...], own: Mapping[str, Amount], at: Value
+    settings: Configuration, name: str, choices: tuple[Parallel, ...], amounts: Mapping[str, Amount], at: Value
 ) -> tuple[Parallel, ...]:
     """Return the choices that verl's keys can state; add an error for the rest."""
-    strange = [parallel for parallel in choices if any(degree not in own and getattr(parallel, degree) != 1 for degree in DEGREE_NAMES)]
+    strange = [parallel for parallel in choices if any(degree not in amounts and getattr(parallel, degree) != 1 for degree in DEGREE_NAMES)]
     if strange:
-        keys = ", ".join(f"`{amount.name}`" for amount in own.values())
-        reason = f"verl takes its degrees from {keys}" if own else "verl has no key for degrees of its own"
-        help_ = "write degrees that have a key" if own else "leave `parallel` out of the hints"
-        if strange[0].cp > 1 and "cp" not in own and name in OWNERS:
+        keys = ", ".join(f"`{amount.name}`" for amount in amounts.values())
+        reason = f"verl takes its degrees from {keys}" if amounts else "verl has no key for degrees of its own"
+        help_ = "write degrees that have a key" if amounts else "leave `parallel` out of the hints"
+        if strange[0].cp > 1 and "cp" not in amounts and name in OWNERS:
             reason = f"`{OWNERS[name]}.{SEQUENCE}` is taken as the file has it: no plan chooses it"
         message = f"the hints of `{name}` leave {strange[0]} open, and {reason}"
         settings.notes.error("PW121", name, message, at, "cannot be expressed", help_)

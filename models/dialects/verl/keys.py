@@ -47,41 +47,41 @@ def judge_keys(notes: Notes, settings: Configuration) -> None:
     table, document = settings.table, notes.document
     if table is None:
         return
-    judged = _Keys(notes, settings, table)
+    keys = _Keys(notes, settings, table)
     if not document.settings:
-        judged.section(document.root, "")
+        keys.section(document.root, "")
         return
-    refused = {finding.span for finding in document.findings if finding.code == REFUSED}
+    refused_spans = {finding.span for finding in document.findings if finding.code == REFUSED}
     for setting in document.settings:
         is_value = setting.package is None and "/" not in setting.key and setting.key.split(".")[0] != "hydra"
-        if is_value and setting.key_span not in refused:
-            judged.setting(setting)
-    judged.options()
+        if is_value and setting.key_span not in refused_spans:
+            keys.setting(setting)
+    keys.options()
     for key, setting in _find_deleted(document.settings).items():
-        needed = next((pool for pool in POOL if _is_below(pool, key) and settings.entry.kind in TRAINERS), "")
-        if needed:
-            notes.error("PW123", "", f"verl reads `{needed}`, which is deleted", setting.key_span, "deleted", f"leave out `~{key}`")
-        elif not document.is_composed or any(_is_below(known, key) for known in table.defaults):
+        pool_key = next((pool for pool in POOL if _is_below(pool, key) and settings.entry.kind in TRAINERS), "")
+        if pool_key:
+            notes.error("PW123", "", f"verl reads `{pool_key}`, which is deleted", setting.key_span, "deleted", f"leave out `~{key}`")
+        elif not document.is_composed or any(_is_below(default, key) for default in table.defaults):
             why = f"`{setting.text}` deletes a part of the configuration; whether verl runs without it is not known"
             notes.unsure("PW122", "", why, True, f"Leave out `{setting.text}`")
 
 
 def _find_deleted(settings: Sequence[Setting]) -> dict[str, Setting]:
     """Return the keys that settings delete and no later one sets again."""
-    deleted: dict[str, Setting] = {}
+    deletions: dict[str, Setting] = {}
     for setting in settings:
-        deleted = {key: deletion for key, deletion in deleted.items() if not _is_below(key, setting.key)}
+        deletions = {key: deletion for key, deletion in deletions.items() if not _is_below(key, setting.key)}
         if setting.kind is Mark.DELETE:
-            deleted[setting.key] = setting
-    return deleted
+            deletions[setting.key] = setting
+    return deletions
 
 
 def refused_keys(notes: Notes, settings: Configuration) -> frozenset[str]:
     """Return the keys of settings without `+` that the configuration lacks."""
     if settings.table is None:
         return frozenset()
-    judged = _Keys(notes, settings, settings.table)
-    return frozenset(setting.key for setting in notes.document.settings if setting.kind is Mark.CHANGE and not judged.has(setting.key))
+    keys = _Keys(notes, settings, settings.table)
+    return frozenset(setting.key for setting in notes.document.settings if setting.kind is Mark.CHANGE and not keys.has(setting.key))
 
 
 class _Keys:
@@ -104,9 +104,9 @@ class _Keys:
         key, kind, name = setting.key, setting.kind, self.table.name
         if kind is Mark.CHANGE:
             if not self.composed and not self.has(key):
-                program, known = self.notes.document.program, configurations()
-                names = [entry for entry in known.index if entry != name] if program is None or not program.name else []
-                if any(self._holds(known.find_releases(entry, key)) for entry in names):
+                program, catalog = self.notes.document.program, configurations()
+                names = [entry for entry in catalog.index if entry != name] if program is None or not program.name else []
+                if any(self._holds(catalog.find_releases(entry, key)) for entry in names):
                     why = f"`{key}` is a key of another configuration than `{name}`, which is assumed"
                     self.notes.unsure("PW122", "", why, True, "Name the program: `python3 -m MODULE key=value`")
                 elif not self._list_with_earlier(key, setting.key_span):
@@ -139,18 +139,18 @@ class _Keys:
             return False
         was, now = correct_key(self.table, first), correct_key(self.table, key)
         rests = first.removeprefix(owner), key.removeprefix(owner)
-        moved = was.removesuffix(rests[0]) if was.endswith(rests[0]) and was.removesuffix(rests[0]) == now.removesuffix(rests[1]) else ""
+        better = was.removesuffix(rests[0]) if was.endswith(rests[0]) and was.removesuffix(rests[0]) == now.removesuffix(rests[1]) else ""
         finding = self.notes.findings[index]
-        moved = moved if finding.help.startswith("write") else ""  # else another choice or release has the keys
-        help_ = f"write `{moved}` for `{owner}`" if moved else finding.help
+        better = better if finding.help.startswith("write") else ""  # else another choice or release has the keys
+        help_ = f"write `{better}` for `{owner}`" if better else finding.help
         line = f" (line {at.line})" * (finding.span is not None and finding.span.line != at.line)
         notes = (*finding.notes, f"the same of `{key}`{line}")
-        self.notes.findings[index] = replace(finding, help=help_, edit=None if moved else finding.edit, notes=notes)
+        self.notes.findings[index] = replace(finding, help=help_, edit=None if better else finding.edit, notes=notes)
         return True
 
     def options(self) -> None:
         """Add an error for every group option that the selected release lacks."""
-        known, name = configurations(), self.table.name
+        catalog, name = configurations(), self.table.name
         for setting in self.notes.document.settings if not self.composed else ():
             group = f"{setting.key}@{setting.package}" if setting.package else setting.key
             is_choice = setting.package is not None or "/" in setting.key
@@ -160,14 +160,16 @@ class _Keys:
         for group, option in self.table.chosen if not self.composed else ():
             setting = next(entry for entry in self.notes.document.settings if entry.key == group.partition("@")[0])
             is_null = isinstance(setting.value, Scalar) and setting.value.is_null
-            if option is None or not self._holds(known.groups(name).get(group, 0)) or setting.kind is not Mark.CHANGE or is_null:
+            if option is None or not self._holds(catalog.groups(name).get(group, 0)) or setting.kind is not Mark.CHANGE or is_null:
                 continue
-            mask = known.option_in(name, group, option)
+            mask = catalog.option_in(name, group, option)
             if self._holds(mask):
                 continue
             message = f"`{group}` has no option `{option}` in {self.release}"
             if mask or not self._has_folders():
-                options = [candidate for candidate in known.options_of(name, group) if self._holds(known.option_in(name, group, candidate))]
+                options = [
+                    candidate for candidate in catalog.options_of(name, group) if self._holds(catalog.option_in(name, group, candidate))
+                ]
                 help_ = f"options are {', '.join(f'`{candidate}`' for candidate in options)}"
                 self._refuse(setting.key_span, message, mask, help_=help_)
             else:
@@ -178,9 +180,9 @@ class _Keys:
         """Return True if options may be in folders besides verl's."""
         document = self.notes.document
         program, path = document.program, document.program.config_path if document.program else ""
-        named = {name for name, _ in program.options} if program else set()
-        is_own = path.removeprefix("./").rstrip("/") not in ("", "config") or (not path and "--config-path" in named)
-        return is_own or "--config-dir" in named or any(setting.key == "hydra.searchpath" for setting in document.settings)
+        flags = {name for name, _ in program.options} if program else set()
+        is_own = path.removeprefix("./").rstrip("/") not in ("", "config") or (not path and "--config-path" in flags)
+        return is_own or "--config-dir" in flags or any(setting.key == "hydra.searchpath" for setting in document.settings)
 
     def section(self, owner: MapNode, path: str) -> None:
         """Report probable misspellings in a file, and sections without a map."""
@@ -200,8 +202,8 @@ class _Keys:
                 )
             elif better := find_near(table, key):
                 default, is_set = table.defaults.get(self.settings.resolve_key(better)), self.settings.at(better) is not None
-                stays = [f"`{better}` stays {default.value}"] if default is not None and default.value is not None else []
-                message, notes = f"verl has no key `{key}`, and ignores it", [f"`{better}` is set too"] if is_set else stays
+                default_notes = [f"`{better}` stays {default.value}"] if default is not None and default.value is not None else []
+                message, notes = f"verl has no key `{key}`, and ignores it", [f"`{better}` is set too"] if is_set else default_notes
                 edit = None if is_set else self.notes.rename(entry, better.rpartition(".")[2])
                 self.notes.warn(UNREAD, better, message, entry.key.span, "not a key", f"write `{better}`", edit, *notes)
 
@@ -211,12 +213,12 @@ class _Keys:
         if table.has(key) or key in table.groups:
             return True
         # Another file of the configuration may have the key.
-        document, ends = self.notes.document, [key]
-        while ends[-1].partition(".")[2]:
-            ends.append(ends[-1].partition(".")[2])
+        document, suffixes = self.notes.document, [key]
+        while suffixes[-1].partition(".")[2]:
+            suffixes.append(suffixes[-1].partition(".")[2])
         texts = document.included.values() if document.program else ()
         roots = [text.value for text in texts if text.name.endswith((".yaml", ".yml"))]
-        if any(isinstance(root, MapNode) and find(root, end) is not None for root in roots for end in ends):
+        if any(isinstance(root, MapNode) and find(root, end) is not None for root in roots for end in suffixes):
             return True
         owner = key
         while owner:
@@ -257,11 +259,11 @@ class _Keys:
 
     def _makes(self, release: int, key: str) -> list[str]:
         """Return command line choices with which the release has a key."""
-        known, name = configurations(), self.table.name
-        options = known.options_with(name, release, key)
-        folder = known.path(name, release).rpartition("/")[0]
-        beside = [entry for entry in known.index if entry != name and known.path(entry, release).rpartition("/")[0] == folder]
-        names = [entry for entry in beside if (composed := known.compose(entry, release)) is not None and key in composed.keys]
+        catalog, name = configurations(), self.table.name
+        options = catalog.options_with(name, release, key)
+        folder = catalog.path(name, release).rpartition("/")[0]
+        neighbours = [entry for entry in catalog.index if entry != name and catalog.path(entry, release).rpartition("/")[0] == folder]
+        names = [entry for entry in neighbours if (tree := catalog.compose(entry, release)) is not None and key in tree.keys]
         return [option for option in options if "_engine=" in option] or [f"--config-name={entry}" for entry in names] or options
 
     def _report_no_field(self, refusal: tuple[str, str, int], better: str, at: Span, edit: Edit | None) -> None:
@@ -282,17 +284,17 @@ class _Keys:
         owner = next((section for section in self._sections if key.startswith(f"{section}.")), "")
         rest = key[len(owner) + 1 :].split(".")
         while owner and rest:
-            name, known, mask = self._field(owner, rest[0])
+            name, is_known, mask = self._field(owner, rest[0])
             if not self._holds(mask):
-                return (name, f"{owner}.{rest[0]}", mask) if known else None
+                return (name, f"{owner}.{rest[0]}", mask) if is_known else None
             owner, rest = f"{owner}.{rest[0]}", rest[1:]
         return None
 
     def _field(self, section: str, key: str) -> tuple[str, bool, int]:
         """Return a section's dataclass, if known, and the bits of releases with a field."""
         name = self._dataclass(section)
-        known = facts("fields").get(name, ())
-        return name, releases().has(known, self.release.index), releases().mask([run for run in known if key in run[2].split()])
+        runs = facts("fields").get(name, ())
+        return name, releases().has(runs, self.release.index), releases().mask([run for run in runs if key in run[2].split()])
 
     def _find_hidden(self, key: str, better: str) -> str:
         """Return the unlisted key that verl reads, nearer than `better`; "" if none."""
@@ -301,17 +303,17 @@ class _Keys:
         if in_dataclass and self._holds(self._field(owner, name)[2]):
             return key
         limit = min(NEAR, distance(key, better) - 1) if better else NEAR
-        hidden = closest(key, REAL, limit) or ""
-        return "" if better and hidden.rpartition(".")[2] in better else hidden
+        candidate = closest(key, REAL, limit) or ""
+        return "" if better and candidate.rpartition(".")[2] in better else candidate
 
     def _dataclass(self, section: str) -> str:
         """Return the dataclass of a section; "" if unknown or none."""
         path, document = f"{section}._target_", self.notes.document
-        written, default = self.settings.at(path), self.table.defaults.get(path)
-        if written is None and document.program is not None and not document.is_composed:
+        target, default = self.settings.at(path), self.table.defaults.get(path)
+        if target is None and document.program is not None and not document.is_composed:
             text = str(default.value) if default is not None and not self.table.is_open(section) else ""
         else:
-            text = written.text if isinstance(written, Scalar) and not is_unknown(written) else ""
+            text = target.text if isinstance(target, Scalar) and not is_unknown(target) else ""
         return text.rpartition(".")[2] if text.startswith("verl.") else ""
 
     @property
@@ -340,12 +342,12 @@ def correct_key(table: Table, key: str) -> str:
     path, rest = "", key.split(".")
     while rest:
         names = [name for name in table.sections.get(path, {}) if rest[1:] or f"{path}.{name}" not in table.sections]
-        alike = [candidate for candidate in names if _may_be_meant(rest[0], candidate)]
-        close = rest[0] if rest[0] in names else closest(rest[0], alike) or closest(rest[0].replace("num_", "n"), alike)
+        similar = [candidate for candidate in names if _may_be_meant(rest[0], candidate)]
+        close = rest[0] if rest[0] in names else closest(rest[0], similar) or closest(rest[0].replace("num_", "n"), similar)
         # The only name that the wrong one begins or goes on with, such as `n_gpus_per_node` for `num_gpu`.
         start, short = rest[0].replace("num_", "n_"), _DEGREE.fullmatch(rest[0])
-        ends = {name: start.removeprefix(name) if start.startswith(name) else "" for name in names}
-        longer = [name for name in names if len(start) > NEAR and (name.startswith(start) or ends[name].isalpha())]
+        suffixes = {name: start.removeprefix(name) if start.startswith(name) else "" for name in names}
+        longer = [name for name in names if len(start) > NEAR and (name.startswith(start) or suffixes[name].isalpha())]
         degrees = [name for name in names if short and name[0] == start[0] and "_parallel_" in name]
         close = close or (longer[0] if len(longer) == 1 else next(iter(degrees), None))
         if close is None:
@@ -357,8 +359,8 @@ def correct_key(table: Table, key: str) -> str:
     same = [candidate for candidate in table.keys if candidate.endswith(f".{key}")]
     if not same:
         same = [candidate for candidate in table.keys if candidate.rpartition(".")[2] == last]
-        related = [candidate for candidate in same if len(sections.intersection(candidate.split("."))) > 1]
-        same = related or (same if len(same) == 1 else [])
+        relatives = [candidate for candidate in same if len(sections.intersection(candidate.split("."))) > 1]
+        same = relatives or (same if len(same) == 1 else [])
 
     def far(candidate: str) -> tuple[int, int]:
         return -len(sections.intersection(candidate.split("."))), distance(key, candidate)

@@ -60,9 +60,9 @@ class Declared:
 # -- sizes
 
 
-def number(settings: Configuration, key: str, most: int, least: int = 1) -> Amount | None:
+def number(settings: Configuration, key: str, most: int, minimum: int = 1) -> Amount | None:
     """Return a number of nodes or accelerators; None, with a finding, if wrong."""
-    amount = settings.whole(key, FIT, least=least, exact=True)
+    amount = settings.whole(key, FIT, minimum=minimum, exact=True)
     if amount is None or amount.value <= most:
         return amount
     _report_too_many(settings, key, f"`{key}` is {amount.value:,}; more than {most:,} are not read", amount)
@@ -135,20 +135,20 @@ def _roles(settings: Configuration, *first: str) -> list[str]:
 
 def shared_pool(settings: Configuration) -> Declared:
     """Return `global_pool`, and separate pools of reward model, teachers and servers."""
-    size, own = read_size(settings), settings.flag(settings.reward_key("enable_resource_pool"), ROLES)
+    size, has_own_pool = read_size(settings), settings.flag(settings.reward_key("enable_resource_pool"), ROLES)
     roles = _roles(settings, "actor", "rollout")
     _warn_of_old_reward_model(settings)
-    if settings.has_reward_model and own is False:
+    if settings.has_reward_model and has_own_pool is False:
         roles.append("reward_model")
-    pools = (*_pools(settings, ("global_pool", size, roles)), *(_reward_pool(settings) if own else ()))
-    taught, ranges = _teachers(settings)
-    apart: tuple[Pool, ...] = ()
+    pools = (*_pools(settings, ("global_pool", size, roles)), *(_reward_pool(settings) if has_own_pool else ()))
+    teachers, ranges = _teachers(settings)
+    servers: tuple[Pool, ...] = ()
     if settings.is_apart:
         # Unset, the key takes the trainer's number (since 0.7.1).
         key = "actor_rollout_ref.rollout.n_gpus_per_node"
         key = key if settings.at(key) is not None else ACCELERATORS
-        apart = _servers_apart(settings, "actor_rollout_ref.rollout.nnodes", key, APART)
-    return Declared((*pools, *taught, *apart), ranges=ranges)
+        servers = _servers_apart(settings, "actor_rollout_ref.rollout.nnodes", key, APART)
+    return Declared((*pools, *teachers, *servers), ranges=ranges)
 
 
 def _warn_of_old_reward_model(settings: Configuration) -> None:
@@ -164,30 +164,30 @@ def _warn_of_old_reward_model(settings: Configuration) -> None:
 
 def _reward_pool(settings: Configuration) -> tuple[Pool, ...]:
     """Return `reward_pool`; until 0.7.1 it fails without workers, as with the reward loop."""
-    own, enabled = settings.reward_key("enable_resource_pool"), settings.has_reward_model
+    pool_key, is_enabled = settings.reward_key("enable_resource_pool"), settings.has_reward_model
     loop = settings.flag("reward_model.use_reward_loop", ROLES) if settings.since("0.7.0") and settings.is_older_than("0.7.1") else False
-    works = settings.since("0.7.1") or settings.entry.own_trainer or loop is None or enabled is None or (enabled and not loop)
+    works = settings.since("0.7.1") or settings.entry.own_trainer or loop is None or is_enabled is None or (is_enabled and not loop)
     if not works:
-        why = "the reward loop starts servers, no workers" if enabled else "`reward_model.enable` is not set"
+        why = "the reward loop starts servers, no workers" if is_enabled else "`reward_model.enable` is not set"
         message = f"`reward_pool` gets no worker, as {why}: verl raises an IndexError"
         note = "verl notices this after the workers of `global_pool` were created"
-        settings.notes.error(MODE, "reward_model", message, settings.place(own), "an empty pool", f"set `{own}=False`",
-                             settings.becomes(own, "False"), note)  # fmt: skip
-    size = _own_size(settings, settings.reward_key("nnodes"), settings.reward_key("n_gpus_per_node"), own, "reward_model")
-    return _pools(settings, ("reward_pool", size, ["reward_model"] if enabled else []))
+        settings.notes.error(MODE, "reward_model", message, settings.place(pool_key), "an empty pool", f"set `{pool_key}=False`",
+                             settings.becomes(pool_key, "False"), note)  # fmt: skip
+    size = _own_size(settings, settings.reward_key("nnodes"), settings.reward_key("n_gpus_per_node"), pool_key, "reward_model")
+    return _pools(settings, ("reward_pool", size, ["reward_model"] if is_enabled else []))
 
 
 def separate_pools(settings: Configuration) -> Declared:
     """Return the pools of trainer and rollout; since 0.7.1 rollout servers have their own pools."""
     entry, distils = settings.entry, settings.entry.configuration == GKD
     trains = ["actor"] if distils else _roles(settings, "actor")
-    scored = settings.has_reward_model and not distils
-    apart = settings.since("0.7.1") and not distils
-    trainer = (entry.trained, read_size(settings), [*trains, *(["reward_model"] if scored and not apart else [])])
-    if not apart:
+    has_reward = settings.has_reward_model and not distils
+    has_server_pools = settings.since("0.7.1") and not distils
+    trainer = (entry.trained, read_size(settings), [*trains, *(["reward_model"] if has_reward and not has_server_pools else [])])
+    if not has_server_pools:
         return Declared(_pools(settings, trainer, (entry.rolled, read_size(settings, OWN_NODES, OWN_ACCELERATORS), ["rollout"])))
     pools = (*_pools(settings, trainer), *_servers_apart(settings, OWN_NODES, OWN_ACCELERATORS, "rollout"))
-    if scored:
+    if has_reward:
         nodes, accelerators, enable = map(settings.reward_key, ("nnodes", "n_gpus_per_node", "enable"))
         pools += _list_separate(settings, "reward_model", _own_size(settings, nodes, accelerators, enable, "reward_model"))
     return Declared((*pools, *_teachers(settings)[0]))
@@ -202,50 +202,50 @@ def halved_pools(settings: Configuration) -> Declared:
     if pool_size is None:
         return Declared(())
     count, size = pool_size
-    within = count.value == 1 and size.value > 1
-    part = PoolParts(size.value // 2, count.value) if within else PoolParts(size.value, count.value // 2)
+    is_single_node = count.value == 1 and size.value > 1
+    half = PoolParts(size.value // 2, count.value) if is_single_node else PoolParts(size.value, count.value // 2)
     machines = (PoolParts(size.value, count.value),)
-    halved = size if within else count
-    at = halved.span or settings.top
-    if not part.count:
+    dividend = size if is_single_node else count
+    at = dividend.span or settings.top
+    if not half.count:
         message = f"one accelerator ({settings.says(count)}, {settings.says(size)}) cannot be split"
         settings.notes.error(MODE, entry.trained, message, at, "", f"set `{ACCELERATORS}=2`", size.becomes(2), "verl raises an IndexError")
         return Declared((), machines)
-    if halved.value % 2:
-        rest = f"{size.value} of a node" if halved is count else f"one of each of {with_noun(count.value, 'node')}"
-        message = f"{settings.says(halved)} is halved and rounded down: of the accelerators {rest} belong to no pool"
-        settings.notes.warn(LEFT, entry.trained, message, at, "odd", f"set `{halved.name}` to an even number")
-    critic, scored = settings.has_critic, settings.has_reward_model
+    if dividend.value % 2:
+        rest = f"{size.value} of a node" if dividend is count else f"one of each of {with_noun(count.value, 'node')}"
+        message = f"{settings.says(dividend)} is halved and rounded down: of the accelerators {rest} belong to no pool"
+        settings.notes.warn(LEFT, entry.trained, message, at, "odd", f"set `{dividend.name}` to an even number")
+    critic, has_reward = settings.has_critic, settings.has_reward_model
     first = ("actor", "rollout", *(("ref",) if settings.has_reference else ()))
-    second = (*(("critic",) if critic is not False else ()), *(("reward_model",) if scored else ()))
+    second = (*(("critic",) if critic is not False else ()), *(("reward_model",) if has_reward else ()))
     loop = settings.flag("reward_model.use_reward_loop", ROLES)
-    if critic is False and loop is not None and (scored is False or loop):
+    if critic is False and loop is not None and (has_reward is False or loop):
         key, value = ("critic.enable", "True") if settings.at("critic.enable") else ("algorithm.adv_estimator", "gae")
         message = f"there is no critic, so `{entry.rolled}` gets no worker: verl raises an IndexError"
         help_ = f"set {settings.spell(key, value)}, or run `{MAIN_PPO}`, which has one pool"
         note = f"verl notices this after the workers of `{entry.trained}` were created"
         settings.notes.error(MODE, "critic", message, settings.place(key), "no critic", help_, settings.becomes(key, value), note)
     halves = ((entry.trained, first), (entry.rolled, second))
-    pools = tuple(replace(pool_of(name, pool_size, roles, entry.slots, count.span), parts=(part,)) for name, roles in halves)
+    pools = tuple(replace(pool_of(name, pool_size, roles, entry.slots, count.span), parts=(half,)) for name, roles in halves)
     return Declared(pools, machines)
 
 
 def simulation_pools(settings: Configuration) -> Declared:
     """Return `train_rollout_pool` and `env_gpu_pool`, on the same nodes unless disaggregated."""
-    apart, entry = settings.flag("env.disagg_sim.enable", ROLES), settings.entry
+    is_separate, entry = settings.flag("env.disagg_sim.enable", ROLES), settings.entry
     keys = ("trainer.n_rollout_gpus_per_node", "trainer.n_env_gpus_per_node")
     for key in keys:
         if settings.at(key) is None and settings.notes.document.program is not None:
             settings.notes.missing("trainer", key.removeprefix("trainer."), settings.top, f"add `+{key}=` with a number")
     pools = _pools(settings, (entry.trained, read_size(settings, NODES, keys[0]), ["actor", "rollout"]))
-    if apart is None:
+    if is_separate is None:
         return Declared(pools)
-    pools += _pools(settings, (entry.rolled, read_size(settings, "env.disagg_sim.nnodes" if apart else NODES, keys[1]), ["env"]))
-    if apart:
+    pools += _pools(settings, (entry.rolled, read_size(settings, "env.disagg_sim.nnodes" if is_separate else NODES, keys[1]), ["env"]))
+    if is_separate:
         why = "each pool wants nodes with a resource of its own (`train_rollout` and `sim`), which a cluster file does not tell"
         settings.notes.unsure(FIT, entry.rolled, why)
-    shared = len(pools) == 2 and not apart
-    return Declared(pools, (PoolParts(sum(pool.parts[0].size for pool in pools), pools[0].count),) if shared else ())
+    has_shared_nodes = len(pools) == 2 and not is_separate
+    return Declared(pools, (PoolParts(sum(pool.parts[0].size for pool in pools), pools[0].count),) if has_shared_nodes else ())
 
 
 def single_pool(settings: Configuration) -> Declared:
@@ -265,16 +265,16 @@ def torchrun_pool(settings: Configuration) -> Declared:
     options, amounts = dict(program.options), []
     options |= _per_node(options)
     for name, most in (("--nnodes", MAX_NODES), ("--nproc_per_node", MAX_ACCELERATORS_PER_NODE)):
-        written = next((alias for alias in _LAUNCHERS["options"][name] if alias in options), "")
-        unstated = "" if program.launcher.partition(" ")[0] in _LAUNCHERS["counts_itself"] and name != "--nnodes" else "1"
-        text = options[written] if written else unstated
+        option = next((alias for alias in _LAUNCHERS["options"][name] if alias in options), "")
+        default = "" if program.launcher.partition(" ")[0] in _LAUNCHERS["counts_itself"] and name != "--nnodes" else "1"
+        text = options[option] if option else default
         if not (text.isascii() and text.isdecimal() and len(text) < 8 and 0 < int(text) <= most):
-            why = f"`{written or name}` is {f'`{text[:40]}`, which is no such number' if text else 'not known here'}"
+            why = f"`{option or name}` is {f'`{text[:40]}`, which is no such number' if text else 'not known here'}"
             if text in ("gpu", "auto", "cpu", "xpu"):
-                why = f"`{written}={text}` starts as many processes as a node has devices"
-            settings.notes.unsure(FIT, "actor", why, True, f"Write a number for `{written or name}`")
+                why = f"`{option}={text}` starts as many processes as a node has devices"
+            settings.notes.unsure(FIT, "actor", why, True, f"Write a number for `{option or name}`")
             return Declared(())
-        amounts.append(Amount(int(text), written or name, None, "" if written else "torchrun"))
+        amounts.append(Amount(int(text), option or name, None, "" if option else "torchrun"))
     return Declared((pool_of("torchrun", (amounts[0], amounts[1]), ("actor",), 0, program.span),))
 
 
@@ -292,7 +292,7 @@ def _per_node(options: Mapping[str, str]) -> dict[str, str]:
 
 def _servers_apart(settings: Configuration, nodes: str, accelerators: str, component: str) -> tuple[Pool, ...]:
     """Return the pools of servers, a pool per replica."""
-    count = number(settings, nodes, MAX_NODES, least=-(10**9))
+    count = number(settings, nodes, MAX_NODES, minimum=-(10**9))
     if count is not None and count.value < 1:
         message = f"`{nodes}` is {count.value}, but servers with accelerators of their own need at least 1"
         help_ = f"set {settings.spell(nodes, 1)} or more"
@@ -302,29 +302,29 @@ def _servers_apart(settings: Configuration, nodes: str, accelerators: str, compo
 
 
 def _list_separate(settings: Configuration, component: str, pool_size: Size | None) -> tuple[Pool, ...]:
-    known = engine_of(settings, component) if pool_size else None
-    pool = _replicas(settings, component, pool_size, known, known[0].replica) if known and pool_size else None
-    if pool is None or known is None or pool_size is None:
+    degrees = engine_of(settings, component) if pool_size else None
+    pool = _replicas(settings, component, pool_size, degrees, degrees[0].replica) if degrees and pool_size else None
+    if pool is None or degrees is None or pool_size is None:
         return ()
     (count, size), name = pool_size, "reward_pool" if component == "reward_model" else settings.entry.rolled
     # The name does not depend on the size.
-    parts = (PoolParts(size.value, count.value),) if size.value % known[0].replica == 0 else pool.parts
+    parts = (PoolParts(size.value, count.value),) if size.value % degrees[0].replica == 0 else pool.parts
     return (replace(pool, name=name, parts=parts),)
 
 
-def split_servers(settings: Configuration, declared: Declared) -> Declared:
+def split_servers(settings: Configuration, declaration: Declared) -> Declared:
     """Split separate servers into a pool part per replica.
 
     Ray places every replica alone, so replicas may fit where whole nodes do not.
     """
     pools, entry = [], settings.entry
-    served = (APART, "rollout", "reward_model") if entry.kind is ProgramKind.SEPARATE else (APART,)
-    for pool in declared.pools:
-        names = [name for name in pool.components if name in served]
-        known = engine_of(settings, names[0]) if names and settings.since("0.7.1") else None
-        apart = known is not None and pool.name != entry.trained and pool.parts[0].size % known[0].replica == 0
-        pools.append(replace(pool, parts=(PoolParts(known[0].replica, pool.size // known[0].replica),)) if known and apart else pool)
-    return declared if tuple(pools) == declared.pools else replace(declared, pools=tuple(pools))
+    server_names = (APART, "rollout", "reward_model") if entry.kind is ProgramKind.SEPARATE else (APART,)
+    for pool in declaration.pools:
+        names = [name for name in pool.components if name in server_names]
+        degrees = engine_of(settings, names[0]) if names and settings.since("0.7.1") else None
+        fits = degrees is not None and pool.name != entry.trained and pool.parts[0].size % degrees[0].replica == 0
+        pools.append(replace(pool, parts=(PoolParts(degrees[0].replica, pool.size // degrees[0].replica),)) if degrees and fits else pool)
+    return declaration if tuple(pools) == declaration.pools else replace(declaration, pools=tuple(pools))
 
 
 def server_pools(settings: Configuration) -> Declared:
@@ -332,45 +332,45 @@ def server_pools(settings: Configuration) -> Declared:
 
     It starts as many servers as there are tensor parallel groups.
     """
-    pool_size, known = read_size(settings), engine_of(settings, "rollout")
-    if pool_size is None or known is None:
+    pool_size, degrees = read_size(settings), engine_of(settings, "rollout")
+    if pool_size is None or degrees is None:
         return Declared(())
     count, size = pool_size
-    pool = _replicas(settings, "rollout", pool_size, known, known[0].tp)
+    pool = _replicas(settings, "rollout", pool_size, degrees, degrees[0].tp)
     fits = pool is None or pool.size <= size.value * count.value
     return Declared(() if pool is None else (pool,), (PoolParts(size.value, count.value),) if fits else ())
 
 
-def _replicas(settings: Configuration, component: str, pool_size: Size, known: Degrees, counted: int) -> Pool | None:
-    """Return a single pool for all servers, as many as verl counts accelerators // `counted`."""
-    (count, size), (parallel, amounts) = pool_size, known
-    total, whole, tensor = size.value * count.value, parallel.replica, amounts["tp"]
-    started, on_node = total // counted, min(size.value, whole)
+def _replicas(settings: Configuration, component: str, pool_size: Size, degrees: Degrees, divisor: int) -> Pool | None:
+    """Return a single pool for all servers, as many as verl counts accelerators // `divisor`."""
+    (count, size), (parallel, amounts) = pool_size, degrees
+    total, replica, tensor = size.value * count.value, parallel.replica, amounts["tp"]
+    servers, on_node = total // divisor, min(size.value, replica)
     at = place_of(amounts) or size.span or count.span or settings.top
-    division = f"{with_noun(total, 'accelerator')} // {'tp ' * (counted == parallel.tp)}{counted}"
-    if not started:
+    division = f"{with_noun(total, 'accelerator')} // {'tp ' * (divisor == parallel.tp)}{divisor}"
+    if not servers:
         message = f"{division} are no server: nothing would be generated"
-        edit = tensor.becomes(total) if counted == tensor.value else None
+        edit = tensor.becomes(total) if divisor == tensor.value else None
         settings.notes.error(DEGREES, component, message, at, "", f"set `{tensor.name}` to {total} or less", edit)
         return None
-    if started * whole > total:
-        message = f"verl starts {with_noun(started, 'server')} ({division}), each on {with_noun(whole, 'accelerator')} ({parallel}):"
+    if servers * replica > total:
+        message = f"verl starts {with_noun(servers, 'server')} ({division}), each on {with_noun(replica, 'accelerator')} ({parallel}):"
         help_ = f"set `{amounts['dp'].name}` and `{amounts['pp'].name}` to 1"
-        settings.notes.warn(LEFT, component, f"{message} {started * whole} of {total}", at, "only tp is counted", help_)
-    elif total % counted:
-        left = total - started * whole
-        message = f"{division} {are(started)} {with_noun(started, 'server')}, with {with_noun(left, 'accelerator')} left over"
+        settings.notes.warn(LEFT, component, f"{message} {servers * replica} of {total}", at, "only tp is counted", help_)
+    elif total % divisor:
+        remaining = total - servers * replica
+        message = f"{division} {are(servers)} {with_noun(servers, 'server')}, with {with_noun(remaining, 'accelerator')} left over"
         settings.notes.warn(LEFT, component, message, at, "rounded down", f"set `{tensor.name}` to a divisor of {total}")
-    if whole % on_node:
-        message = f"a server of {with_noun(whole, 'accelerator')} ({parallel}) is no multiple of {settings.says(size)}"
+    if replica % on_node:
+        message = f"a server of {with_noun(replica, 'accelerator')} ({parallel}) is no multiple of {settings.says(size)}"
         fitting = max(tp for tp in range(1, size.value + 1) if size.value % tp == 0 and tp <= parallel.tp)
         help_ = f"set `{tensor.name}` so that tp x dp x pp divides {size.value}, or is a multiple of it"
-        edit = tensor.becomes(fitting) if whole == parallel.tp else None
+        edit = tensor.becomes(fitting) if replica == parallel.tp else None
         settings.notes.error(TORN, component, message, at, "", help_, edit, "verl asserts that it is one")
-    if whole % on_node or started * whole > MAX_PROCESSES:
+    if replica % on_node or servers * replica > MAX_PROCESSES:
         return None  # `sized` has reported the second
-    name = "rollout_pool_0" if started == 1 else f"rollout_pool_0 to rollout_pool_{started - 1}"
-    parts = (PoolParts(on_node, started * (whole // on_node)),)
+    name = "rollout_pool_0" if servers == 1 else f"rollout_pool_0 to rollout_pool_{servers - 1}"
+    parts = (PoolParts(on_node, servers * (replica // on_node)),)
     return replace(pool_of(name, pool_size, (component,), settings.entry.server_slots, at), parts=parts)
 
 
@@ -383,9 +383,9 @@ def _teachers(settings: Configuration) -> tuple[tuple[Pool, ...], Ranges]:
     Source: verl, verl/workers/config/distillation.py (DistillationConfig.__post_init__,
     _resolve_teacher_models).
     """
-    keys, taught = ("distillation.nnodes", "distillation.n_gpus_per_node"), "distillation.enabled"
-    teaches = settings.entry.program in (MAIN_PPO, FULLY_ASYNC) and settings.since("0.8.0") and settings.flag(taught, ROLES)
-    pool_size = _own_size(settings, *keys, taught, TEACHER) if teaches else None
+    keys, enable_key = ("distillation.nnodes", "distillation.n_gpus_per_node"), "distillation.enabled"
+    teaches = settings.entry.program in (MAIN_PPO, FULLY_ASYNC) and settings.since("0.8.0") and settings.flag(enable_key, ROLES)
+    pool_size = _own_size(settings, *keys, enable_key, TEACHER) if teaches else None
     if pool_size is None:
         return (), {}
     count, size = pool_size
@@ -393,30 +393,33 @@ def _teachers(settings: Configuration) -> tuple[tuple[Pool, ...], Ranges]:
     names = [line.key.text for line in section if line.key.text != SINGLE_TEACHER] if isinstance(section, MapNode) else []
     if names:
         single_pool = f"{TEACHERS}.{SINGLE_TEACHER}"
-        written = next((setting for setting in settings.notes.document.settings if setting.key.startswith(single_pool)), None)
-        if written is not None:
+        single_teacher = next((setting for setting in settings.notes.document.settings if setting.key.startswith(single_pool)), None)
+        if single_teacher is not None:
             message, help_ = f"verl drops `{SINGLE_TEACHER}` where there are other teachers", f"rename it: `+{TEACHERS}.NAME.key=`"
-            settings.notes.warn("PW124", TEACHER, message, written.key_span, "dropped", help_)
+            settings.notes.warn("PW124", TEACHER, message, single_teacher.key_span, "dropped", help_)
         ranges = _several(settings, names, total, size)
         return _pools(settings, ("teacher_pool", pool_size, tuple(ranges))), ranges
-    known = engine_of(settings, TEACHER)
-    replica = known[0].replica if known else 1
-    if known and total % replica:
+    degrees = engine_of(settings, TEACHER)
+    replica = degrees[0].replica if degrees else 1
+    if degrees and total % replica:
         of_pool = f"`teacher_pool` ({count.value} x {size.value})"
         message = f"a replica of the teacher ({with_noun(replica, 'accelerator')}) must divide {of_pool}"
-        at, help_ = place_of(known[1]) or size.span or count.span or settings.top, f"set `{known[1]['tp'].name}` to a divisor of {total}"
+        at, help_ = (
+            place_of(degrees[1]) or size.span or count.span or settings.top,
+            f"set `{degrees[1]['tp'].name}` to a divisor of {total}",
+        )
         settings.notes.error(DEGREES, TEACHER, message, at, f"{total} % {replica} = {total % replica}", help_, None, WITH_TEACHERS)
     return _pools(settings, ("teacher_pool", pool_size, (TEACHER,))), {}
 
 
 def _several(settings: Configuration, names: list[str], total: int, accelerators: Amount) -> Ranges:
     """Return the ranks of several teachers; empty if unknown or unequal to the pool."""
-    ranges, needed, parts, notes = dict[str, tuple[int, int]](), 0, list[str](), settings.notes
-    keys, torn = dict[str, str](), dict[str, str]()
+    ranges, demand, demands, notes = dict[str, tuple[int, int]](), 0, list[str](), settings.notes
+    keys, refusals = dict[str, str](), dict[str, str]()
     for name in names:
         path, component = f"{TEACHERS}.{name}", f"{TEACHER}_{name}"
-        known, replicas = engine_of(settings, component), settings.whole(f"{path}.num_replicas", DEGREES, 0, least=0)
-        if known is None or replicas is None:
+        degrees, replicas = engine_of(settings, component), settings.whole(f"{path}.num_replicas", DEGREES, 0, minimum=0)
+        if degrees is None or replicas is None:
             return {}
         keys_of_teacher = [f"{path}.{key}" for key in ("key", "model_path", "inference.name")]
         missing = [key for key in keys_of_teacher if not (settings.is_open(key, ROLES) or settings.has(key))]
@@ -433,21 +436,21 @@ def _several(settings: Configuration, names: list[str], total: int, accelerators
             notes.error(
                 MODE, component, message, settings.place(f"{path}.key"), "", "give each teacher a key of its own", None, WITH_TEACHERS
             )
-        count, replica = replicas.value, known[0].replica
-        parts.append(f"{name} {count} x {replica}")
-        reasons = (_torn(needed + start * replica, replica, accelerators.value) for start in range(count))
+        count, replica = replicas.value, degrees[0].replica
+        demands.append(f"{name} {count} x {replica}")
+        reasons = (_torn(demand + start * replica, replica, accelerators.value) for start in range(count))
         if reason := next(filter(None, reasons), ""):
-            torn[name] = reason
+            refusals[name] = reason
         if count:
-            ranges[component] = (needed, needed + count * replica - 1)
-        needed += count * replica
-    if needed != total:
-        message = f"the teachers need {with_noun(needed, 'accelerator')} ({', '.join(parts)}), but `teacher_pool` has {total}"
+            ranges[component] = (demand, demand + count * replica - 1)
+        demand += count * replica
+    if demand != total:
+        message = f"the teachers need {with_noun(demand, 'accelerator')} ({', '.join(demands)}), but `teacher_pool` has {total}"
         help_ = f"set `num_replicas` of the teachers, or `{accelerators.name}`, so that they are equal"
         at = settings.place(f"{TEACHERS}.{names[0]}")
-        notes.error(DEGREES, TEACHER, message, at, f"{needed} of {total}", help_, None, WITH_TEACHERS)
+        notes.error(DEGREES, TEACHER, message, at, f"{demand} of {total}", help_, None, WITH_TEACHERS)
         return {}
-    for name, why in torn.items():
+    for name, why in refusals.items():
         help_ = f"reorder the teachers, or change `{TEACHERS}.{name}.inference.tensor_model_parallel_size`"
         at = settings.place(f"{TEACHERS}.{name}")
         note = "verl notices this when it starts the servers of the teachers"
@@ -464,8 +467,8 @@ def _torn(start: int, size: int, per_node: int) -> str:
     if size % min(per_node, size):
         return f"has {with_noun(size, 'accelerator')}, no multiple of the {per_node} of a node"
     nodes = (start + size - 1) // per_node - start // per_node + 1
-    least = -(-size // per_node)
-    return f"has ranks {start}-{start + size - 1} of the pool, on {with_noun(nodes, 'node')} instead of {least}" if nodes != least else ""
+    fewest = -(-size // per_node)
+    return f"has ranks {start}-{start + size - 1} of the pool, on {with_noun(nodes, 'node')} instead of {fewest}" if nodes != fewest else ""
 
 
 def declared_pools(settings: Configuration) -> Declared:

@@ -139,15 +139,15 @@ _FACTS: Mapping[str, Mapping[str, Any]] = {data["program"]: data for data in _DA
 @cache
 def entry_in(program: str, index: int = -1) -> EntryPoint:
     """Return a known program in the release at an index, by default the newest."""
-    data, known = _FACTS[program], releases()
-    index = len(known.names) - 1 if index < 0 else index
+    data, history = _FACTS[program], releases()
+    index = len(history.names) - 1 if index < 0 else index
 
     def slots(runs: Sequence[Sequence[Any]]) -> int:
-        return next(int(run[2]) for run in runs if known.covers(run, index))
+        return next(int(run[2]) for run in runs if history.covers(run, index))
 
     return EntryPoint(
         program, ProgramKind[data["kind"]], data["configuration"],
-        tuple(Reserve(run[2], run[3]) for run in data.get("reserves", ()) if known.covers(run, index)),
+        tuple(Reserve(run[2], run[3]) for run in data.get("reserves", ()) if history.covers(run, index)),
         data.get("own_trainer", False), **dict(zip(("trained", "rolled"), data.get("pools", ()))),
         slots=slots(data.get("slots", _DATA["slots"])), server_slots=slots(_DATA["server_slots"]),
     )  # fmt: skip
@@ -181,8 +181,8 @@ def find_program(name: str) -> EntryPoint | None:
 
 
 def _ends_alike(module: str, words: Sequence[str], size: int) -> bool:
-    parts = module.split(".")
-    return parts[-size:] == words[-size:] and (parts[0] != "verl" or parts[-len(words) :] == words[-len(parts) :])
+    names = module.split(".")
+    return names[-size:] == words[-size:] and (names[0] != "verl" or names[-len(words) :] == words[-len(names) :])
 
 
 def names_in(name: str) -> int:
@@ -223,12 +223,12 @@ def _entry_of(notes: Notes, root: MapNode, program: Program | None) -> EntryPoin
             why = f"nothing says which program reads this file; `{entry.program}` is assumed"
             notes.unsure("PW122", "", why, not has("keys_of_programs"), WORKS_LIKE)
         return entry
-    known = find_program(name)
-    if known is not None and known.kind is not ProgramKind.NOTHING:
-        return known
-    if known is not None or not has("sections"):
-        why = "runs on CPUs" if known else "is not known here, and nothing that is set places anything"
-        notes.unsure("PW122", "", f"`{name}` {why}", not known, WORKS_LIKE)
+    match = find_program(name)
+    if match is not None and match.kind is not ProgramKind.NOTHING:
+        return match
+    if match is not None or not has("sections"):
+        why = "runs on CPUs" if match else "is not known here, and nothing that is set places anything"
+        notes.unsure("PW122", "", f"`{name}` {why}", not match, WORKS_LIKE)
         return entry_in(EVALUATION)
     entry = entry_of_keys(root)
     why = f"is not known here; it is taken to place its roles as `{entry.program}` does, its defaults are not known"
@@ -245,5 +245,5 @@ def entry_of_keys(root: MapNode, file: str = "") -> EntryPoint:
     if len(same) == 1 and (same[0].own_trainer or same[0].kind is ProgramKind.SPLIT):
         return same[0]
     signs: Sequence[tuple[str, Sequence[Sequence[str]]]] = _DATA["signs"]
-    signed = (program for program, every in signs if all(any(find(root, key) is not None for key in keys) for keys in every))
-    return entry_in(next(signed, MAIN_PPO))
+    candidates = (program for program, conditions in signs if all(any(find(root, key) is not None for key in keys) for keys in conditions))
+    return entry_in(next(candidates, MAIN_PPO))

@@ -77,9 +77,9 @@ class VerlReader(Reader):
 
     def __init__(
         self, document: Document, machines: Machines, level: str, with_hints: bool = True,
-        instead: Numbered | None = None, open_: bool = False, known: Known | None = None,
+        instead: Numbered | None = None, open_: bool = False, results: Known | None = None,
     ) -> None:  # fmt: skip
-        self.instead, self.open, self.known = instead, open_, known
+        self.instead, self.open, self.known = instead, open_, results
         super().__init__(document, machines, level, with_hints)
         self.level = level
         self.takes_hints = with_hints
@@ -115,8 +115,8 @@ class VerlReader(Reader):
         if self.known is not None and (self.settings.anew or draft.workload is None):
             job = plan_pools(job, self.settings, cluster, self.declared.pools, self._build_size_reader(setup, self.known))
         # Two roles with one key: only the first is reported.
-        once = {(finding.code, finding.message, finding.span): finding for finding in reversed(self.notes.findings)}
-        self.notes.findings = list(reversed(once.values()))
+        unique = {(finding.code, finding.message, finding.span): finding for finding in reversed(self.notes.findings)}
+        self.notes.findings = list(reversed(unique.values()))
         return Problem(cluster, job)
 
     def setup(self) -> tuple[VerlSetup, HintedJob, Cluster]:
@@ -124,18 +124,18 @@ class VerlReader(Reader):
 
         Without hints it is the job as verl has it, read only for refusals.
         """
-        settings, declared, machines = self.settings, self.declared, self.machines
-        sized = replace(declared, pools=tuple(pool for pool in declared.pools if not is_open(settings, pool)))
-        unplaced = components_of(settings, declared, sized.pools)
-        cluster, runs = lay_out_pools(settings, sized, machines, self.suits)
-        components = tuple(replace(item, runs=runs[item.name]) if item.name in runs else open_component(item) for item in unplaced)
+        settings, declaration, machines = self.settings, self.declared, self.machines
+        sized_pools = replace(declaration, pools=tuple(pool for pool in declaration.pools if not is_open(settings, pool)))
+        without_ranks = components_of(settings, declaration, sized_pools.pools)
+        cluster, runs = lay_out_pools(settings, sized_pools, machines, self.suits)
+        components = tuple(replace(item, runs=runs[item.name]) if item.name in runs else open_component(item) for item in without_ranks)
         # The finding about capacity covers the CPUs too.
         if isinstance(machines, Cluster) and cluster is not machines:
             components = tuple(replace(component, cpus=0) for component in components)
-        draft, places = HintedJob(components, relations_of(declared)), settings.entry.kind is not ProgramKind.NOTHING
+        draft, places = HintedJob(components, relations_of(declaration)), settings.entry.kind is not ProgramKind.NOTHING
         if self.takes_hints:
-            draft = with_hints(settings, cluster, components, draft.relations, declared.pools, self.is_tied)
-        setup = VerlSetup(settings, sized, draft.components)
+            draft = with_hints(settings, cluster, components, draft.relations, declaration.pools, self.is_tied)
+        setup = VerlSetup(settings, sized_pools, draft.components)
         if self.takes_hints:
             setup.derivations += derive_sizes(setup)
         if places or not self.takes_hints:
@@ -144,13 +144,13 @@ class VerlReader(Reader):
             judge_keys(self.notes, settings)
         return setup, draft, cluster
 
-    def _build_size_reader(self, setup: VerlSetup, known: Known) -> SizeReader:
+    def _build_size_reader(self, setup: VerlSetup, results: Known) -> SizeReader:
         open_ = [pool for pool in self.declared.pools if pool not in setup.pools]
         sizes = [key for pool in open_ for key in (pool.nodes_key, pool.accelerators_key)]
         before = frozenset((finding.code, finding.subject) for finding in self.notes.findings)
         following = following_keys(self.document.root, sizes) if self.is_tied else frozenset()
         return SizeReader(
-            known, lambda changes: self.change(changes, TRAINING, with_hints=False).setup()[0], cache(self.degrees), following, before
+            results, lambda changes: self.change(changes, TRAINING, with_hints=False).setup()[0], cache(self.degrees), following, before
         )
 
     def change(self, changes: Numbered, level: str, with_hints: bool = True) -> VerlReader:
@@ -170,10 +170,10 @@ class VerlReader(Reader):
         """Return True if changed numbers cause no error, incomplete replica or rest."""
         if self.instead is not None:
             return False
-        tried, before = self.change(changes, self.level).setup()[0], {finding.message for finding in self.notes.findings}
-        after = tried.settings.notes.findings
+        trial, before = self.change(changes, self.level).setup()[0], {finding.message for finding in self.notes.findings}
+        after = trial.settings.notes.findings
         errors = [finding for finding in after if finding.severity is Severity.ERROR or finding.code == ROUNDED]
-        return all(finding.message in before for finding in errors) and all(map(tried.is_whole, tried.components))
+        return all(finding.message in before for finding in errors) and all(map(trial.is_whole, trial.components))
 
 
 def file_form() -> type[Form]:
@@ -205,42 +205,42 @@ class VerlOpening:
 
     def open_ranks(self) -> Reading:
         """See `Opening.open_ranks`."""
-        known: Known = {}
-        before = self._read(self.machines, known, open_=False)
+        results: Known = {}
+        before = self._read(self.machines, results, open_=False)
         if before.problem is None:
             return before
         machines = self.machines if isinstance(self.machines, Cluster) else before.problem.cluster
-        if refused := self._find_refusals_on(machines):
-            return replace(before, findings=(*before.findings, *refused))
-        reading = self._read(machines, known)
+        if refusals := self._find_refusals_on(machines):
+            return replace(before, findings=(*before.findings, *refusals))
+        reading = self._read(machines, results)
         if reading.problem is None:
             return reading
         job, cluster = reading.problem.job, reading.problem.cluster
         if job.planning.laying is None and job.planning.workload is None and reading.failed:
             return reading  # the unreadable part has a finding of its own
         if job.planning.laying is None:
-            unplanned = replace(reading.problem, job=replace(job, planning=replace(job.planning, workload=None)))
+            without_workload = replace(reading.problem, job=replace(job, planning=replace(job.planning, workload=None)))
             block, why = self.document.root.get(HINTS), "no pool of this program has a size of its own that could be chosen"
             message = "the times of the file choose no ranks"
             help_ = "drop the times, or plan a program with one pool, or with one to train in and one to generate in"
             nothing = warning(UNPLANNED, HINTS, message, block.span if block else None, help=help_, notes=(why,))
-            return replace(reading, problem=unplanned, findings=(*reading.findings, nothing))
+            return replace(reading, problem=without_workload, findings=(*reading.findings, nothing))
         # A pool of a given size moves while the pools before it are open.
         same = {component.name: component for component in before.problem.components if before.problem.cluster == cluster}
-        placed = {
+        baseline = {
             component.name: runs
             for component in job.components
             if component.name in same and (runs := same[component.name].runs) is not None and component.runs != runs
         }
-        assumed = [note for note in before.unchecked if note.rule == FIT and not note.subject and note not in reading.unchecked]
-        job, refused = self._with_followers(reading, reading.problem, known)
-        if len(known) >= MOST_READ:
+        assumptions = [note for note in before.unchecked if note.rule == FIT and not note.subject and note not in reading.unchecked]
+        job, refusals = self._with_followers(reading, reading.problem, results)
+        if len(results) >= MOST_READ:
             why = f"{MOST_READ:,} sizes with degrees were read; which of the others verl takes is judged once they are planned"
-            assumed.append(Unchecked(UNPLANNED, "", why))
-        servers = {name: server for name in same if name in placed and (server := same[name].server)}
-        problem = replace(reading.problem, job=replace(job, planning=replace(job.planning, own=placed, own_servers=servers)))
-        findings = (*reading.findings, *(refused if not reading.failed else ()))
-        return replace(reading, problem=problem, findings=findings, unchecked=(*reading.unchecked, *assumed))
+            assumptions.append(Unchecked(UNPLANNED, "", why))
+        servers = {name: server for name in same if name in baseline and (server := same[name].server)}
+        problem = replace(reading.problem, job=replace(job, planning=replace(job.planning, own=baseline, own_servers=servers)))
+        findings = (*reading.findings, *(refusals if not reading.failed else ()))
+        return replace(reading, problem=problem, findings=findings, unchecked=(*reading.unchecked, *assumptions))
 
     def find_refusals(self) -> tuple[Finding, ...]:
         """See `Opening.find_refusals`."""
@@ -248,14 +248,14 @@ class VerlOpening:
 
     def job_on(self, cluster: Cluster) -> Job | None:
         """See `Elsewhere.job_on`."""
-        known: Known = {}
-        reading = self._read(cluster, known)
-        return self._with_followers(reading, reading.problem, known)[0] if reading.problem is not None else None
+        results: Known = {}
+        reading = self._read(cluster, results)
+        return self._with_followers(reading, reading.problem, results)[0] if reading.problem is not None else None
 
-    def _read(self, machines: Machines, known: Known | None = None, root: MapNode | None = None, open_: bool = True) -> Reading:
+    def _read(self, machines: Machines, results: Known | None = None, root: MapNode | None = None, open_: bool = True) -> Reading:
         """Read the file, or another tree of it; `open_`: pools with times have no size."""
         document = self.document if root is None else replace(self.document, root=root)
-        return VerlReader(document, machines, self.level, open_=open_, known=known).read()
+        return VerlReader(document, machines, self.level, open_=open_, results=results).read()
 
     def _find_refusals_on(self, machines: Machines) -> tuple[Finding, ...]:
         """Return an error if verl refuses every open choice of degrees, on any size."""
@@ -269,26 +269,26 @@ class VerlOpening:
             reading.problem.job, self._job_with(reading, reading.problem, self._own(reading.problem.job.choices), None, [])
         )
 
-    def _with_followers(self, reading: Reading, problem: Problem, known: Known) -> tuple[Job, tuple[Finding, ...]]:
+    def _with_followers(self, reading: Reading, problem: Problem, results: Known) -> tuple[Job, tuple[Finding, ...]]:
         """Add degrees that follow from open ones; refuse if no choice is accepted."""
         root, choices = self.document.root, problem.job.choices
-        hinted = {name: choices[name] for name in choices if find(root, f"{HINTS}.components.{name}.parallel") is not None}
-        amounts, jobs = self._own(hinted), [problem.job]
-        job_with = self._job_with(reading, problem, amounts, known, jobs)
-        alone = replace(problem.job, choices=hinted)
-        job, refused = with_dependent_degrees(alone, self._leaders(amounts), job_with)
+        hint_choices = {name: choices[name] for name in choices if find(root, f"{HINTS}.components.{name}.parallel") is not None}
+        amounts, jobs = self._own(hint_choices), [problem.job]
+        job_with = self._job_with(reading, problem, amounts, results, jobs)
+        base_job = replace(problem.job, choices=hint_choices)
+        job, refusals = with_dependent_degrees(base_job, self._leaders(amounts), job_with)
         # Degrees that follow from sizes: of the file itself, and of the file with each choice.
         on_sizes = dict[str, tuple[Parallel, ...]]()
-        for name, degrees in (pair for variant in jobs for pair in variant.choices.items() if pair[0] not in hinted):
+        for name, degrees in (pair for variant in jobs for pair in variant.choices.items() if pair[0] not in hint_choices):
             on_sizes[name] = tuple(dict.fromkeys((*on_sizes.get(name, ()), *degrees)))
         planning = replace(job.planning, sizes_not_read=max(variant.planning.sizes_not_read for variant in jobs))
-        return replace(job, choices={**job.choices, **on_sizes}, planning=planning), refused
+        return replace(job, choices={**job.choices, **on_sizes}, planning=planning), refusals
 
     def _own(self, names: Iterable[str]) -> Amounts:
         reader = VerlReader(self.document, self.machines, self.level, open_=True)
         return {name: reader.own(name) for name in names}
 
-    def _job_with(self, reading: Reading, problem: Problem, amounts: Amounts, known: Known | None, jobs: list[Job]) -> JobWith:
+    def _job_with(self, reading: Reading, problem: Problem, amounts: Amounts, results: Known | None, jobs: list[Job]) -> JobWith:
         """Return a function from degrees to the job or a new refusal.
 
         It appends every job to `jobs`.
@@ -301,7 +301,7 @@ class VerlOpening:
                 root = with_hint(root, name, parallel)
                 for degree, number in find_changes(amounts[name], parallel).items():
                     root = with_value(root, amounts[name][degree].name, number)
-            candidate = self._read(problem.cluster, known, root)
+            candidate = self._read(problem.cluster, results, root)
             worse = next((message for key, message in _refusals(candidate).items() if key not in before), "")
             if worse or candidate.problem is None:
                 return worse or "the file cannot be read"
@@ -313,11 +313,11 @@ class VerlOpening:
     def _leaders(self, amounts: Amounts) -> list[str]:
         """Return the components whose open degrees an interpolation may refer to."""
         texts = (text for leaf in leaves(self.document.root) for _, marker, text in (leaf.text.partition("${"),) if marker)
-        taken = {key.rpartition(".")[2] for text in texts for key in re.findall(r"[\w.]+", text)}
-        return [name for name in amounts if any(not taken.isdisjoint(amount.name.split(".")) for amount in amounts[name].values())]
+        references = {key.rpartition(".")[2] for text in texts for key in re.findall(r"[\w.]+", text)}
+        return [name for name in amounts if any(not references.isdisjoint(amount.name.split(".")) for amount in amounts[name].values())]
 
 
 def _refusals(reading: Reading) -> dict[tuple[str, str], str]:
     """Map (code, subject) to verl's refusals of a file or of all pool sizes."""
-    refused = (finding for finding in reading.findings if finding.severity is Severity.ERROR or finding.code == UNPLANNED)
-    return {(finding.code, finding.subject): finding.message for finding in refused}
+    findings = (finding for finding in reading.findings if finding.severity is Severity.ERROR or finding.code == UNPLANNED)
+    return {(finding.code, finding.subject): finding.message for finding in findings}

@@ -113,7 +113,7 @@ class _VerlWriter:
             labels = ", ".join(f"`{label}`" for label in component.node_groups)
             lose = note_loss if component.runs is not None else warn_of_loss
             self.losses.append(lose(name, f"that `{name}` is in node group {labels} is lost"))
-        sizes = {component.per_process} if component.runs is None else {len(held) for _, held in seats(component.runs)}
+        sizes = {component.per_process} if component.runs is None else {len(accelerators) for _, accelerators in seats(component.runs)}
         if sizes != {1}:
             held_text = " or ".join(map(str, sorted(sizes)))
             message = f"the processes of `{name}` hold {held_text} accelerators each, but in verl every accelerator has a process"
@@ -144,18 +144,18 @@ class _VerlWriter:
                 message = f"of {names}, which share a pool, some are given and some left to solve"
                 self.refuse(group[0].name, message, "give all or none")
             return PoolGroup(tuple(group), None, {})
-        every = sorted({seat for component in group for seat in seats_by_name[component.name]})
+        pool_seats = sorted({seat for component in group for seat in seats_by_name[component.name]})
         for component in group:
-            own = seats_by_name[component.name]
-            if len(set(own)) < len(own):
+            own_seats = seats_by_name[component.name]
+            if len(set(own_seats)) < len(own_seats):
                 message = f"processes of `{component.name}` share accelerators, but in verl each has one of its own"
                 self.refuse(component.name, message, "give every process its own")
-            elif len(own) < len(every):
+            elif len(own_seats) < len(pool_seats):
                 message = f"`{component.name}` is on a part of the pool of {names}, but in verl it runs on all of it"
                 self.refuse(component.name, message, "give it all of the pool, or none")
-        counts = {node: sum(seat_node == node for seat_node, _ in every) for node, _ in every}
+        counts = {node: sum(seat_node == node for seat_node, _ in pool_seats) for node, _ in pool_seats}
         size = gcd(*counts.values())
-        return PoolGroup(tuple(group), PoolParts(size, len(every) // size), counts)
+        return PoolGroup(tuple(group), PoolParts(size, len(pool_seats) // size), counts)
 
     def _program(self) -> tuple[str, Data]:
         """Return the program with the same pools, and the keys of the sizes."""
@@ -173,8 +173,8 @@ class _VerlWriter:
                 why = f"without the number it would be a file of `{MAIN_PPO}`, where `actor` and `rollout` share accelerators"
                 self.refuse("rollout", message, "solve the file first, or demand that they are colocated", why)
             return ONE_STEP_OFF, trainer | rollout.write_size("rollout.nnodes", "rollout.n_gpus_per_node")
-        simulated = rest == {"env"} and set(by) == {"actor", "rollout", "env"}
-        if simulated and env and actor.parts and env.parts and actor.parts.count == env.parts.count:
+        is_simulation = rest == {"env"} and set(by) == {"actor", "rollout", "env"}
+        if is_simulation and env and actor.parts and env.parts and actor.parts.count == env.parts.count:
             return VLA, actor.write_size("trainer.nnodes", "trainer.n_rollout_gpus_per_node") | {
                 "trainer.n_env_gpus_per_node": env.parts.size
             }
@@ -190,8 +190,8 @@ class _VerlWriter:
         layout = lay_out(pools, rooms_of(self.problem.cluster), entry_in(program).reserves)
         if layout.short is not None:
             return  # reading the file reports the missing capacity
-        for made, pool in zip(pools, self.pools):
-            new_seats = _seats(layout.runs(made.name))
+        for new_pool, pool in zip(pools, self.pools):
+            new_seats = _seats(layout.runs(new_pool.name))
             for component in pool.components:
                 if new_seats == _seats(component.runs or ()):
                     continue
@@ -216,38 +216,38 @@ class _VerlWriter:
             data["critic"] = self._write_trained(by["critic"])
         if reward := by.get("reward_model"):
             # A reward model with degrees in the pool of the actor is served; else it is a worker.
-            apart = not any(by["actor"] in pool.components and reward in pool.components for pool in self.pools)
-            served = not apart and reward.parallel.tp * reward.parallel.dp > 1
-            inner = {"rollout": self._engine(reward)} if served else self._write_trained(reward)
-            data["reward_model"] = {"enable": True, "enable_resource_pool": apart, "use_reward_loop": served} | inner
+            is_separate = not any(by["actor"] in pool.components and reward in pool.components for pool in self.pools)
+            is_served = not is_separate and reward.parallel.tp * reward.parallel.dp > 1
+            inner = {"rollout": self._engine(reward)} if is_served else self._write_trained(reward)
+            data["reward_model"] = {"enable": True, "enable_resource_pool": is_separate, "use_reward_loop": is_served} | inner
         return data
 
     def _engine(self, component: Component) -> Data:
         """Return the degrees of an inference engine, always with tp, as verl's default is 2."""
-        own = component.parallel
-        self._keep(component, Parallel(own.tp, own.pp, 1, own.ep, own.dp))
-        more = (("pipeline_model_parallel_size", own.pp), ("data_parallel_size", own.dp), ("expert_parallel_size", own.ep))
-        return {"tensor_model_parallel_size": own.tp, **{key: degree for key, degree in more if degree > 1}}
+        parallel = component.parallel
+        self._keep(component, Parallel(parallel.tp, parallel.pp, 1, parallel.ep, parallel.dp))
+        more = (("pipeline_model_parallel_size", parallel.pp), ("data_parallel_size", parallel.dp), ("expert_parallel_size", parallel.ep))
+        return {"tensor_model_parallel_size": parallel.tp, **{key: degree for key, degree in more if degree > 1}}
 
     def _write_trained(self, component: Component) -> Data:
         """Return the degrees of a component that trains, or computes like training."""
-        own = component.parallel
-        expressed = Parallel(own.tp, own.pp, own.cp, own.ep)
-        self._keep(component, expressed)
-        divides_none = expressed == Parallel() and component.backend != "megatron"
-        backend = "fsdp" if divides_none or (component.backend == "fsdp" and expressed == Parallel(cp=own.cp)) else "megatron"
+        parallel = component.parallel
+        verl_degrees = Parallel(parallel.tp, parallel.pp, parallel.cp, parallel.ep)
+        self._keep(component, verl_degrees)
+        divides_none = verl_degrees == Parallel() and component.backend != "megatron"
+        backend = "fsdp" if divides_none or (component.backend == "fsdp" and verl_degrees == Parallel(cp=parallel.cp)) else "megatron"
         if component.backend not in ("", backend):
             message = f"`{component.name}` is trained by {component.backend}, in verl by {backend}"
             self.losses.append(note_loss(component.name, message))
         if backend == "fsdp":
-            return {"strategy": "fsdp"} | ({SEQUENCE: own.cp} if own.cp > 1 else {})
-        degrees = {"tensor_model": own.tp, "pipeline_model": own.pp, "context": own.cp, "expert_model": own.ep}
-        degrees |= {"expert_tensor": 1} if own.ep > 1 else {}  # the default, tp, divides fewer numbers of ranks
+            return {"strategy": "fsdp"} | ({SEQUENCE: parallel.cp} if parallel.cp > 1 else {})
+        degrees = {"tensor_model": parallel.tp, "pipeline_model": parallel.pp, "context": parallel.cp, "expert_model": parallel.ep}
+        degrees |= {"expert_tensor": 1} if parallel.ep > 1 else {}  # the default, tp, divides fewer numbers of ranks
         return {"strategy": "megatron", "megatron": {f"{name}_parallel_size": degree for name, degree in degrees.items()}}
 
-    def _keep(self, component: Component, expressed: Parallel) -> None:
-        if expressed != component.parallel:
-            message = f"`{component.name}` has {component.parallel}, but verl gives it {expressed}"
+    def _keep(self, component: Component, verl_degrees: Parallel) -> None:
+        if verl_degrees != component.parallel:
+            message = f"`{component.name}` has {component.parallel}, but verl gives it {verl_degrees}"
             self.losses.append((warn_of_loss if component.runs is None else note_loss)(component.name, message))
 
     def _hints(self, component: Component) -> Data:
@@ -260,8 +260,8 @@ class _VerlWriter:
         if self.problem.job.choices.get(component.name):
             message = f"the degrees of `{component.name}` are left open, but in verl they are {component.parallel}"
             self.losses.append(warn_of_loss(component.name, message))
-        own = counts_to_data(self.problem, component)
-        return ({"accelerators": own["accelerators"]} if "accelerators" in own else {}) | hints
+        counts = counts_to_data(self.problem, component)
+        return ({"accelerators": counts["accelerators"]} if "accelerators" in counts else {}) | hints
 
 
 def _seats(runs: Sequence[Run]) -> Seats:

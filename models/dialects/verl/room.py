@@ -50,46 +50,46 @@ Verifies = Callable[[Changes], bool]
 
 
 def lay_out_pools(
-    settings: Configuration, declared: Declared, machines: Cluster | AsDeclared | None, suits: Verifies
+    settings: Configuration, declaration: Declared, machines: Cluster | AsDeclared | None, suits: Verifies
 ) -> tuple[Cluster, Mapping[str, Runs]]:
     """Return the cluster, and the ranks of every component of the pools.
 
     If a part does not fit on the machines, add a finding, and judge the rest on one node per part.
     """
-    cluster, layout = _lay_out(settings, declared, machines)
-    if machines is None and declared.pools and not declared.nodes:
-        most = max((parts.size for pool in declared.pools for parts in pool.parts), default=8)
+    cluster, layout = _lay_out(settings, declaration, machines)
+    if machines is None and declaration.pools and not declaration.nodes:
+        most = max((parts.size for pool in declaration.pools for parts in pool.parts), default=8)
         why = "machines unknown; a node for each part of a pool is assumed"
         settings.notes.unsure(FIT, "", why, True, f"Pass `--cluster x{most}`")
     if layout.short is None:
-        return cluster, _runs(declared, layout)
-    if (pieces := split_servers(settings, declared)) is not declared:
+        return cluster, _runs(declaration, layout)
+    if (pieces := split_servers(settings, declaration)) is not declaration:
         split_cluster, split_layout = _lay_out(settings, pieces, machines)
         if split_layout.short is None:
             return split_cluster, _runs(pieces, split_layout)
-    layout = _judge(settings, declared, cluster, layout, layout.short, suits)
+    layout = _judge(settings, declaration, cluster, layout, layout.short, suits)
     if layout.short is not None:
-        cluster, layout = _one_each(declared)
-    return cluster, _runs(declared, layout)
+        cluster, layout = _one_each(declaration)
+    return cluster, _runs(declaration, layout)
 
 
-def _lay_out(settings: Configuration, declared: Declared, machines: Cluster | AsDeclared | None) -> tuple[Cluster, PoolLayout]:
+def _lay_out(settings: Configuration, declaration: Declared, machines: Cluster | AsDeclared | None) -> tuple[Cluster, PoolLayout]:
     """Lay out the pools on given machines, stated nodes, or a node per part."""
     if isinstance(machines, Cluster):
-        return machines, lay_out(declared.pools, rooms_of(machines), settings.entry.reserves)
+        return machines, lay_out(declaration.pools, rooms_of(machines), settings.entry.reserves)
     if machines is not None and machines.count:
-        stated = sum(parts.count for parts in declared.nodes)
-        count = max(machines_for(declared.pools, machines.count), stated, *(pool.count for pool in declared.pools), 0)
+        declared_nodes = sum(parts.count for parts in declaration.nodes)
+        count = max(machines_for(declaration.pools, machines.count), declared_nodes, *(pool.count for pool in declaration.pools), 0)
         cluster = _nodes_of((PoolParts(machines.count, count),), machines.model)
-    elif declared.nodes:
-        cluster = _nodes_of(declared.nodes)
+    elif declaration.nodes:
+        cluster = _nodes_of(declaration.nodes)
     else:
-        return _one_each(declared)
-    return cluster, lay_out(declared.pools, rooms_of(cluster))
+        return _one_each(declaration)
+    return cluster, lay_out(declaration.pools, rooms_of(cluster))
 
 
-def _one_each(declared: Declared) -> tuple[Cluster, PoolLayout]:
-    nodes, layout = place_evenly(declared.pools)
+def _one_each(declaration: Declared) -> tuple[Cluster, PoolLayout]:
+    nodes, layout = place_evenly(declaration.pools)
     return _nodes_of(nodes), layout
 
 
@@ -103,24 +103,24 @@ def _nodes_of(stretches: Sequence[PoolParts], model: str = GENERIC) -> Cluster:
     return Cluster(Nodes(groups), counted=bool(groups))
 
 
-def _runs(declared: Declared, layout: PoolLayout) -> dict[str, Runs]:
+def _runs(declaration: Declared, layout: PoolLayout) -> dict[str, Runs]:
     return {
-        name: cut(layout.runs(pool.name), *declared.ranges[name]) if name in declared.ranges else layout.runs(pool.name)
-        for pool in declared.pools
+        name: cut(layout.runs(pool.name), *declaration.ranges[name]) if name in declaration.ranges else layout.runs(pool.name)
+        for pool in declaration.pools
         for name in pool.components
     }
 
 
 def _judge(
-    settings: Configuration, declared: Declared, cluster: Cluster, layout: PoolLayout, short: Unplaced, suits: Verifies
+    settings: Configuration, declaration: Declared, cluster: Cluster, layout: PoolLayout, short: Unplaced, suits: Verifies
 ) -> PoolLayout:
     """Report a layout with a missing part; return a complete layout if there is one."""
-    rooms = rooms_of(cluster)
+    capacities = rooms_of(cluster)
     pool, at = short.pool, short.pool.span("size") or settings.top
-    possible = can_fit(declared.pools, rooms, settings.entry.reserves)
+    possible = can_fit(declaration.pools, capacities, settings.entry.reserves)
     if possible is not False:
-        reordered = lay_out(sorted(declared.pools, key=lambda pool: -max(parts.size for parts in pool.parts)), rooms)
-        if possible is None or reordered.short is not None:
+        by_size = lay_out(sorted(declaration.pools, key=lambda pool: -max(parts.size for parts in pool.parts)), capacities)
+        if possible is None or by_size.short is not None:
             why = "whether its parts fit onto the nodes was not decided"
             settings.notes.unsure(FIT, pool.name, why, True, "Write parts of fewer sizes")
             return layout
@@ -128,9 +128,9 @@ def _judge(
         note = "Ray is free to take any nodes: by its own preference it would wait for this part for ever"
         help_ = "give the parts of all pools one size: then any order fits"
         settings.notes.warn(FIT, pool.name, message, at, f"{pool.name} is {pool.sizes}", help_, None, note)
-        return reordered
-    code, message, notes = _fault(settings, declared, cluster, rooms, short)
-    offers = _offers(settings, len(declared.pools) == 1, pool, rooms, suits)
+        return by_size
+    code, message, notes = _fault(settings, declaration, cluster, capacities, short)
+    offers = _offers(settings, len(declaration.pools) == 1, pool, capacities, suits)
     help_ = "; or ".join(" and ".join(settings.spell(key, value) for key, value in offer.items()) for offer in offers)
     at = pool.span("size" if short.part < len(cluster.nodes) else "count") or settings.top
     (key, value), *more = offers[0].items() if offers else [("", 0)]
@@ -141,12 +141,12 @@ def _judge(
 
 
 def _fault(
-    settings: Configuration, declared: Declared, cluster: Cluster, rooms: Sequence[FreeNodes], short: Unplaced
+    settings: Configuration, declaration: Declared, cluster: Cluster, capacities: Sequence[FreeNodes], short: Unplaced
 ) -> tuple[str, str, tuple[str, ...]]:
     """Return (code, message, notes: reasons, and the moment when verl notices)."""
-    pool, size, entry, pools = short.pool, short.size, settings.entry, declared.pools
+    pool, size, entry, pools = short.pool, short.size, settings.entry, declaration.pools
     torchrun = TORCHRUN if entry.kind is ProgramKind.PROCESSES else ""
-    need, have = sum(member.size for member in pools), sum(len(room.nodes) * room.free.bit_count() for room in rooms)
+    need, have = sum(member.size for member in pools), sum(len(capacity.nodes) * capacity.free.bit_count() for capacity in capacities)
     if need > have:
         *names, last = [f"`{member.name}` ({member.sizes})" for member in pools]
         demand = f"`{pool.name}` needs {with_noun(need, 'accelerator')} ({pool.sizes})"
@@ -157,19 +157,19 @@ def _fault(
         missing = (f"node {more} of {more} is missing",) if more == nodes + 1 else (f"nodes {nodes + 1} to {more} of {more} are missing",)
         when = torchrun or LATER.get(entry.name, AT_ONCE)
         return FIT, f"{demand}, the cluster has {have}", (*(missing if more > nodes else ()), when)
-    fitting = [room for room in rooms if room.free.bit_count() >= size]
+    fitting = [capacity for capacity in capacities if capacity.free.bit_count() >= size]
     if short.best is not None and fitting and short.best.cpus < UNKNOWN_CPUS:
-        room = max(fitting, key=lambda candidate: candidate.cpus)
-        reserved = "".join(f" + {reserve.cpus} of {reserve.name}" for reserve in entry.reserves if size * pool.cpus <= room.cpus)
-        wanted = f"{with_noun(size * pool.cpus, 'CPU')} of one node{reserved}"
+        capacity = max(fitting, key=lambda candidate: candidate.cpus)
+        reserve_text = "".join(f" + {reserve.cpus} of {reserve.name}" for reserve in entry.reserves if size * pool.cpus <= capacity.cpus)
+        cpu_demand = f"{with_noun(size * pool.cpus, 'CPU')} of one node{reserve_text}"
         why = f"verl reserves {with_noun(pool.cpus, 'CPU')} with each of {with_noun(size, 'accelerator')}"
-        return CPUS, f"{_part(short)} needs {wanted}, but {cluster.name(room.nodes.start)} has {room.cpus}", (why, NEVER)
-    left = "no node has any left"
+        return CPUS, f"{_part(short)} needs {cpu_demand}, but {cluster.name(capacity.nodes.start)} has {capacity.cpus}", (why, NEVER)
+    headroom = "no node has any left"
     if short.best is not None and short.best.free:
         name, has = cluster.name(short.best.nodes.start), short.best.free.bit_count()
         largest = max(len(group.node.accelerators) for group in cluster.alike)
-        left = f"the largest node, {name}, has {has}" if has == largest else f"at most {has} {are(has)} left, on {name}"
-    message = f"{_part(short)} needs {with_noun(size, 'accelerator')} of one node, but {left}"
+        headroom = f"the largest node, {name}, has {has}" if has == largest else f"at most {has} {are(has)} left, on {name}"
+    message = f"{_part(short)} needs {with_noun(size, 'accelerator')} of one node, but {headroom}"
     return FIT, message, (torchrun or PER_NODE if torchrun or settings.is_older_than("0.6.0") else NEVER,)
 
 
@@ -177,17 +177,17 @@ def _part(short: Unplaced) -> str:
     return f"part {short.part + 1} of {short.pool.count} of `{short.pool.name}`" if short.pool.count > 1 else f"`{short.pool.name}`"
 
 
-def _offers(settings: Configuration, alone: bool, pool: Pool, rooms: Sequence[FreeNodes], suits: Verifies) -> list[Changes]:
+def _offers(settings: Configuration, is_single: bool, pool: Pool, capacities: Sequence[FreeNodes], suits: Verifies) -> list[Changes]:
     """Return tried sizes of the pool: of smaller parts, and of fewer parts."""
     if not pool.nodes_key or not pool.accelerators_key or pool.nodes_key.startswith("--"):
         return []
-    written = settings.whole(pool.accelerators_key, FIT)
-    if written is None or written.value != pool.parts[0].size:
+    amount = settings.whole(pool.accelerators_key, FIT)
+    if amount is None or amount.value != pool.parts[0].size:
         return []  # the size also depends on other numbers
-    count, size, nodes_there = pool.count, pool.parts[0].size, sum(len(room.nodes) for room in rooms)
-    sizes = sorted(({room.largest(pool.cpus) for room in rooms} | set(range(1, min(size, 16) + 1))) - {0}, reverse=True)
+    count, size, total = pool.count, pool.parts[0].size, sum(len(capacity.nodes) for capacity in capacities)
+    sizes = sorted(({capacity.largest(pool.cpus) for capacity in capacities} | set(range(1, min(size, 16) + 1))) - {0}, reverse=True)
     smaller = [(count, part_size) for part_size in sizes if part_size < size]
-    fewer = ((nodes, part_size) for nodes in range(min(count - 1, nodes_there), 0, -1) for part_size in sizes if alone or part_size <= size)
+    fewer = ((nodes, part_size) for nodes in range(min(count - 1, total), 0, -1) for part_size in sizes if is_single or part_size <= size)
 
     def first_suitable(candidates: Iterable[tuple[int, int]]) -> list[Changes]:
         for nodes, part_size in islice(candidates, MOST_TRIED):
@@ -197,6 +197,6 @@ def _offers(settings: Configuration, alone: bool, pool: Pool, rooms: Sequence[Fr
                 return [changes]
         return []
 
-    if count <= nodes_there:
+    if count <= total:
         return first_suitable(smaller) + first_suitable(fewer)
     return first_suitable(fewer) or first_suitable(smaller)

@@ -15,23 +15,23 @@ _OWNERS = {ACTOR: "actor_rollout_ref.actor", REFERENCE: "actor_rollout_ref.ref",
 
 def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
     """Return the script. Raises UnusableInput (PW606) if verl's pools cannot express the problem."""
-    placed = merge_keys(render(problem).text, {}, without=("placewright",))
-    strategy = str(placed.get("actor_rollout_ref", {}).get("actor", {}).get("strategy", "fsdp"))
+    base = merge_keys(render(problem).text, {}, without=("placewright",))
+    strategy = str(base.get("actor_rollout_ref", {}).get("actor", {}).get("strategy", "fsdp"))
     roles = {role_of(component) for component in problem.components}
-    known, engine = facts("training"), "megatron" if strategy == "megatron" else "fsdp"
+    training_facts, engine = facts("training"), "megatron" if strategy == "megatron" else "fsdp"
     names = ["all", *(["dapo"] if job.algorithm == "dapo" else []), engine]
     names += [name for role in (REFERENCE, CRITIC) if role in roles for name in (role, f"{role} {engine}")]
-    keys = job.keys(known, names, {"estimator": known["estimators"][job.algorithm], "share": job.utilization / 100})
+    keys = job.keys(training_facts, names, {"estimator": training_facts["estimators"][job.algorithm], "share": job.utilization / 100})
     for component in problem.components:
-        own = component.parallel
-        if role_of(component) == ROLLOUT and own.dp > 1:  # what vLLM calls data parallel ranks share the experts
-            keys["actor_rollout_ref.rollout.expert_parallel_size"] = own.tp * own.dp
-        elif own.ep > 1 and component.estimate is not None:
+        parallel = component.parallel
+        if role_of(component) == ROLLOUT and parallel.dp > 1:  # what vLLM calls data parallel ranks share the experts
+            keys["actor_rollout_ref.rollout.expert_parallel_size"] = parallel.tp * parallel.dp
+        elif parallel.ep > 1 and component.estimate is not None:
             owner = _OWNERS[role_of(component)]
-            keys[f"{owner}.megatron.expert_tensor_parallel_size"] = component.estimate.expert_tp or own.tp
-        elif strategy == "fsdp" and own.cp > 1:  # sequences of one rank are packed before they are divided
+            keys[f"{owner}.megatron.expert_tensor_parallel_size"] = component.estimate.expert_tp or parallel.tp
+        elif strategy == "fsdp" and parallel.cp > 1:  # sequences of one rank are packed before they are divided
             keys["actor_rollout_ref.model.use_remove_padding"] = True
-    tree = put(placed, keys)
+    tree = put(base, keys)
     settings = [f"    {key}={_word(value)} \\" for key, value in flat(tree).items()]
     lines = [
         "#!/usr/bin/env bash",

@@ -40,18 +40,18 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
     take other nodes.
     """
     job = reading.problem.job if reading.problem is not None else None
-    planned = job is not None and job.planning.workload is not None and job.planning.laying is not None
-    reader = VerlReader(reading.document, None, TRAINING, open_=planned)
+    is_planned = job is not None and job.planning.workload is not None and job.planning.laying is not None
+    reader = VerlReader(reading.document, None, TRAINING, open_=is_planned)
     settings = reader.settings
-    chosen, through = dict[str, int](), dict[str, int]()
+    changes, through = dict[str, int](), dict[str, int]()
     for name, parallel in degrees.items():
         # Degrees that are not open follow from other numbers, and stay as written.
         if (job is None or name not in job.planning.tied) and says_degrees(settings, name):
             amounts = reader.own(name)
-            chosen |= {amounts[degree].name: value for degree, value in find_changes(amounts, parallel).items()}
-            followed = {degree: amount for degree, amount in amounts.items() if amount.scalar and amount.scalar.origin is not None}
-            through |= {amount.name: int(getattr(parallel, degree)) for degree, amount in followed.items()}
-    direct = {key: value for key, value in chosen.items() if key not in through}
+            changes |= {amounts[degree].name: value for degree, value in find_changes(amounts, parallel).items()}
+            references = {degree: amount for degree, amount in amounts.items() if amount.scalar and amount.scalar.origin is not None}
+            through |= {amount.name: int(getattr(parallel, degree)) for degree, amount in references.items()}
+    direct = {key: value for key, value in changes.items() if key not in through}
     open_ = [pool for pool in reader.declared.pools if is_open(settings, pool)]
     # An interpolation of a degree stays if its value is right; else a number replaces it.
     instead_of: tuple[dict[str, int], ...] = ({}, through) if through else ({},)
@@ -59,7 +59,7 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
     for instead, *sizes in islice(product(instead_of, *(_sizes(pool, assignment) for pool in open_)), MOST_TRIED):
         numbers = {key: value for size in sizes for key, value in size.items()}
         try:
-            edits = _edits(reading, settings, numbers | direct, instead, planned)
+            edits = _edits(reading, settings, numbers | direct, instead, is_planned)
             best.append((_doubts(reading, assignment, degrees, edits), edits))
         except UnusableInput as refusal:
             refusals.append(refusal)
@@ -74,18 +74,18 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
     raise refusals[0]
 
 
-def _edits(reading: Reading, settings: Configuration, numbers: Numbers, alone: Numbers, planned: bool) -> list[Edit]:
-    """Return the edits of numbers; `alone` replaces interpolations."""
+def _edits(reading: Reading, settings: Configuration, numbers: Numbers, literals: Numbers, is_planned: bool) -> list[Edit]:
+    """Return the edits of numbers; `literals` replace interpolations."""
     edits, missing = list[Edit](), dict[str, int]()
-    for key, value in {**numbers, **alone}.items():
-        here = settings.at(key)
-        if not isinstance(here, Scalar) or here.span.file != reading.source.name:
-            if not (planned and isinstance(here, Scalar) and here.value == value):
+    for key, value in {**numbers, **literals}.items():
+        node = settings.at(key)
+        if not isinstance(node, Scalar) or node.span.file != reading.source.name:
+            if not (is_planned and isinstance(node, Scalar) and node.value == value):
                 missing[key] = value
-        elif key in alone or here.value != value:
-            if key not in alone and here.origin is not None:
+        elif key in literals or node.value != value:
+            if key not in literals and node.origin is not None:
                 raise refuse_writing(key, f"`{key}` is written through an interpolation")
-            edits.append(Edit(here.span, str(value)))
+            edits.append(Edit(node.span, str(value)))
     if reading.document.program is not None:
         return edits + _append_settings(reading, [f"{key}={value}" for key, value in missing.items()])
     return edits + edits_of(reading.source, reading.source.root, put({}, missing))
@@ -125,8 +125,8 @@ def _doubts(reading: Reading, assignment: Assignment, degrees: Degrees, edits: l
     """
     problem = reading.problem
     document = replace(reading.document.compose(reading.source.edit(edits)), release=reading.document.release)
-    written = read(document, problem.cluster if problem else None, TRAINING)
-    components = written.problem.components if written.problem else ()
+    new_reading = read(document, problem.cluster if problem else None, TRAINING)
+    components = new_reading.problem.components if new_reading.problem else ()
     runs_by_name = {component.name: component.runs or () for component in components}
     for name, runs in assignment.runs.items():
         if list(seats(runs_by_name.get(name, ()))) != list(seats(runs)):
@@ -135,5 +135,5 @@ def _doubts(reading: Reading, assignment: Assignment, degrees: Degrees, edits: l
     for component in components:
         if component.parallel != {**before, **degrees}.get(component.name, component.parallel):
             raise refuse_writing(component.name, f"with it, `{component.name}` would have {component.parallel}")
-    errors = sum(finding.severity is Severity.ERROR for finding in written.findings)
+    errors = sum(finding.severity is Severity.ERROR for finding in new_reading.findings)
     return errors + sum(SERVERS in component.fixes for component in components)

@@ -117,19 +117,19 @@ def _rollout(mode: Mode, current: Arrangement) -> ProcessShape | None:
 
 def _inference(mode: Mode, current: Arrangement) -> None:
     """Pack the inference components; in auto mode RLinf does not check their tp."""
-    apart = current is Arrangement.DISAGGREGATED
-    if apart and "actor" not in mode.planned:
+    is_separate = current is Arrangement.DISAGGREGATED
+    if is_separate and "actor" not in mode.planned:
         need_sections(mode, *sections_of_inference(mode))
         check_inference_weights(mode)
-    idle = {name for way in mode.ways for name in way.without}
+    idle = {name for variant in mode.ways for name in variant.without}
     for name, role in INFERENCE.items():
         count = mode.count(name)
-        judged = apart and mode.has(name) and not (name == "actor_inference" and mode.has("inference"))
-        tp = placing_tp(mode.settings, name) if judged else None
+        is_judged = is_separate and mode.has(name) and not (name == "actor_inference" and mode.has("inference"))
+        tp = placing_tp(mode.settings, name) if is_judged else None
         fits = count is None or fits_in(mode, name, tp, count)
-        divided = judged and fits and mode.backend(role) == MEGATRON
-        pack(mode, name, ProcessShape(), mode.degrees(name).parallel if divided else None)
-        if divided:
+        is_divided = is_judged and fits and mode.backend(role) == MEGATRON
+        pack(mode, name, ProcessShape(), mode.degrees(name).parallel if is_divided else None)
+        if is_divided:
             _count_samples(mode, name)
         # The trained component does the work in that arrangement, on its own accelerators.
         if not (name in idle and mode.has(role)):
@@ -232,7 +232,7 @@ _APPLY: Mapping[Placer, Callable[[Mode], None]] = {
 }
 
 
-def with_own_degrees(settings: Settings, merged: HintedJob, is_planned: bool) -> HintedJob:
+def with_own_degrees(settings: Settings, draft: HintedJob, is_planned: bool) -> HintedJob:
     """Return components of embodied jobs with the file's own degrees, where hints leave them open.
 
     RLinf starts explicit ranks with these degrees; of open degrees they come first. In a planned
@@ -240,16 +240,16 @@ def with_own_degrees(settings: Settings, merged: HintedJob, is_planned: bool) ->
     degrees themselves.
     """
     if placer_of(settings, settings.word("runner.task_type", SETTING) or "") is not Placer.HYBRID:
-        return merged
-    own_degrees = {name: degrees_in_section(settings, name) or offered[0] for name, offered in merged.choices.items()}
-    for component in merged.components if is_planned else ():
+        return draft
+    own_degrees = {name: degrees_in_section(settings, name) or offers[0] for name, offers in draft.choices.items()}
+    for component in draft.components if is_planned else ():
         degrees = degrees_in_section(settings, component.name) if component.timed and "parallel" not in component.spans else None
         rows = component.timed.measured if component.timed and degrees else ()
         if degrees and any(row.holds_with(degrees) for row in rows) and not any(row.holds_with(component.parallel) for row in rows):
             own_degrees[component.name] = degrees
-    choices = {name: tuple(sorted(offered, key=lambda parallel: parallel != own_degrees[name])) for name, offered in merged.choices.items()}
-    components = tuple(replace(component, parallel=own_degrees.get(component.name, component.parallel)) for component in merged.components)
-    return replace(merged, components=components, choices=choices)
+    choices = {name: tuple(sorted(offers, key=lambda parallel: parallel != own_degrees[name])) for name, offers in draft.choices.items()}
+    components = tuple(replace(component, parallel=own_degrees.get(component.name, component.parallel)) for component in draft.components)
+    return replace(draft, components=components, choices=choices)
 
 
 def apply_mode(mode: Mode) -> None:
@@ -296,7 +296,7 @@ def need_components(mode: Mode, *names: str) -> None:
             help = f"write `{name}` instead of `{strange}`"
             mode.error(SETTING, strange, message, help, f"of `{strange}`", span, notes=mode.placed_by)
         else:
-            partner = next((mode.components[known] for known in TRAINED if known != name and mode.find_placed(known)), None)
+            partner = next((mode.components[role] for role in TRAINED if role != name and mode.find_placed(role)), None)
             ranks = partner.span("placement") if partner and not partner.spans.get("node_group") else None
             help = f"add a line for `{name}`, such as `{name}: {mode.notes.document.excerpt(ranks) if ranks else 'all'}`"
             if name == "rollout" and mode.first_of(*INFERRING, CRITICS_INFERENCE):
@@ -322,14 +322,14 @@ def need_programs(mode: Mode) -> None:
     """Note unplaced components: an error if the program starts them, a warning if it only may."""
     settings, task, names = mode.settings, mode.task, mode.facts.needs
     if task == "offline":
-        interval = settings.whole("runner.val_check_interval", SETTING, -1, least=-(10**9))
+        interval = settings.whole("runner.val_check_interval", SETTING, -1, minimum=-(10**9))
         if (interval and interval.value > 0) or mode.flag("runner.only_eval"):
             names += ("env", "rollout")
     trains = task == "embodied" and settings.has("actor.training_backend") and not mode.flag("runner.only_eval")
     program = mode.notes.document.program
     is_own = program is not None and re.search(r"\btrain_(embodied_agent|async)(\.py)?$", program.name)
-    for report, needed in ((mode.error, names), (mode.error if is_own else mode.warn, TRAINED if trains else ())):
-        for name in needed:
+    for report, component_names in ((mode.error, names), (mode.error if is_own else mode.warn, TRAINED if trains else ())):
+        for name in component_names:
             if not mode.has(name):
                 message = f"`{name}` is not placed, but the programs of task `{task}` ask for its place"
                 report(SETTING, name, message, f"add a line for `{name}`, such as `{name}: all`", f"no `{name}`", mode.owner)
@@ -339,16 +339,16 @@ def check_unused(mode: Mode) -> None:
     """Note placed components without a starting task (warning) or of other tasks only (info)."""
     if not mode.task or mode.notes.partial:
         return
-    started, known = mode.facts.starts, _known_components()
-    idle = [name for name in mode.written if name not in started and mode.settings.at(name) is None]
+    task_components, all_components = mode.facts.starts, _known_components()
+    idle = [name for name in mode.written if name not in task_components and mode.settings.at(name) is None]
     for name in idle:
-        if name not in known:
-            span, close = mode.written[name], nearest(name, [candidate for candidate in started if not mode.has(candidate)])
-            help = f"write `{close}`" if close else f"drop it; components of this task are {list_words(started)}"
+        if name not in all_components:
+            span, close = mode.written[name], nearest(name, [candidate for candidate in task_components if not mode.has(candidate)])
+            help = f"write `{close}`" if close else f"drop it; components of this task are {list_words(task_components)}"
             message = f"no program of task `{mode.task}` starts a component `{name}`"
             edit = Edit(span, close) if close and span.length == len(name) else None
             mode.notes.warn(IDLE, name, message, span, "not used", help, edit)
-    if elsewhere := [name for name in idle if name in known]:
+    if elsewhere := [name for name in idle if name in all_components]:
         message = f"programs of task `{mode.task}` do not start {list_words(elsewhere)}: their ranks count for nothing"
         mode.notes.info(IDLE, elsewhere[0], message, mode.written[elsewhere[0]], "not used")
 

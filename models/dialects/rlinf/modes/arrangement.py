@@ -67,13 +67,13 @@ def _arrangement_by_hints(mode: Mode) -> Arrangement:
     """Return the arrangement allowed by hints, task, components and sizes; by default apart."""
     if any(len({"actor", "rollout", "critic"} & group) > 1 for group in _list_colocated(mode)):
         return Arrangement.COLLOCATED
-    hinted = {relation.implies for relation in mode.merged.relations if set(relation.components) == {"actor", "rollout"}}
-    if DISJOINT in hinted or mode.task == "coding_online_rl" or mode.first_of(*INFERRING, CRITICS_INFERENCE):
+    kinds = {relation.implies for relation in mode.merged.relations if set(relation.components) == {"actor", "rollout"}}
+    if DISJOINT in kinds or mode.task == "coding_online_rl" or mode.first_of(*INFERRING, CRITICS_INFERENCE):
         return Arrangement.DISAGGREGATED
     actor, rollout = (_amounts(mode, name) for name in ("actor", "rollout"))
-    if SUBSET not in hinted and max(actor[0], rollout[0]) > min(actor[1], rollout[1]):
+    if SUBSET not in kinds and max(actor[0], rollout[0]) > min(actor[1], rollout[1]):
         return Arrangement.DISAGGREGATED
-    if SUBSET in hinted or inference_needed(mode) or find_refused_apart(mode) or not _has_room_apart(mode):
+    if SUBSET in kinds or inference_needed(mode) or find_refused_apart(mode) or not _has_room_apart(mode):
         return Arrangement.COLLOCATED
     workers, engines = mode.degrees("actor"), mode.degrees("rollout")
     is_same = workers.tp and engines.tp and engines.pp and workers.tp.value <= engines.tp.value and engines.pp.value == 1
@@ -88,30 +88,30 @@ def _list_colocated(mode: Mode) -> list[set[str]]:
     return groups
 
 
-def _amounts(mode: Mode, name: str, apart: bool = False) -> tuple[int, int]:
+def _amounts(mode: Mode, name: str, is_separate: bool = False) -> tuple[int, int]:
     """Return the fewest and the most accelerators of actor or rollout, in whole replicas."""
     component, degrees = mode.find_on_accelerators(name) or Component(name), mode.degrees(name)
     if component.runs is not None:
         return (mode.count(name) or 0,) * 2
     tp, pp = (size.value if size else 1 for size in (degrees.tp, degrees.pp))
-    step, least, most = 1, component.least, component.most
+    step, minimum, maximum = 1, component.least, component.most
     if name == "actor" and mode.backend("actor") == MEGATRON and degrees.parallel:
         step = degrees.parallel.replica
     elif name == "rollout":
-        step = tp * pp if apart else tp
+        step = tp * pp if is_separate else tp
         if "processes" in component.spans and "accelerators" not in component.spans:
-            least, most = (count // component.per_process * step for count in (least, most))
-    return max(-(-least // step) * step, tp), most
+            minimum, maximum = (count // component.per_process * step for count in (minimum, maximum))
+    return max(-(-minimum // step) * step, tp), maximum
 
 
 def _has_room_apart(mode: Mode) -> bool:
     """Return True if the accelerators suffice for all components apart, by count alone."""
     guests = {relation.components[0] for relation in mode.merged.relations if relation.kind == SUBSET}
     needs = {name: mode.count(name) or component.least for name, component in mode.components.items() if mode.find_on_accelerators(name)}
-    needs |= {name: _amounts(mode, name, apart=True)[0] for name in ("actor", "rollout") if name in needs}
+    needs |= {name: _amounts(mode, name, is_separate=True)[0] for name in ("actor", "rollout") if name in needs}
     groups = [group for group in _list_colocated(mode) if not group & guests]
-    needed = sum(max((needs.get(name, 0) for name in group), default=0) for group in groups)
-    return needed <= sum(node.free(ACCELERATOR).bit_count() for node in mode.cluster.nodes)
+    demand = sum(max((needs.get(name, 0) for name in group), default=0) for group in groups)
+    return demand <= sum(node.free(ACCELERATOR).bit_count() for node in mode.cluster.nodes)
 
 
 def relate(mode: Mode, current: Arrangement) -> None:
@@ -123,8 +123,8 @@ def relate(mode: Mode, current: Arrangement) -> None:
     if not is_given and current in (Arrangement.COLLOCATED, Arrangement.DISAGGREGATED):
         mode.relate(COLOCATED if current is Arrangement.COLLOCATED else DISJOINT, "actor", "rollout")
     elif current is not Arrangement.AUTO:
-        apart = mode.task == "coding_online_rl" or inference or critics
-        choice = DISJOINT if apart else COLOCATED if inference_needed(mode) or find_refused_apart(mode) else ""
+        is_separate = mode.task == "coding_online_rl" or inference or critics
+        choice = DISJOINT if is_separate else COLOCATED if inference_needed(mode) or find_refused_apart(mode) else ""
         mode.relate(COLOCATED_OR_DISJOINT, "actor", "rollout", choice=choice)
     if current in APART:
         pairs = [("actor", inference), ("rollout", inference), ("actor", critic), ("rollout", critic)]
@@ -167,14 +167,14 @@ def unset_of_inference(mode: Mode) -> list[str]:
 
 def find_refused_apart(mode: Mode, auto: bool = False) -> list[str]:
     """Return the active settings that RLinf refuses if actor and rollout are apart."""
-    choice, refused = mode.settings.choice, list[str]()
+    choice, refusals = mode.settings.choice, list[str]()
     roles = ["actor"] * mode.has("actor") + ["critic"] * bool(mode.has("critic") and mode.flag(_CRITIC))
     for role in roles:
         backend = mode.backend(role, SETTING)
         refuses = backend == FSDP and role == "actor" and not auto and (choice is None or choice.since("0.2"))
         paths = ("runner.enable_dynamic_batch_size", f"{role}.enable_dp_load_balance") if refuses or backend == MEGATRON else ()
-        refused += [path for path in paths if mode.flag(path)]
-    return list(dict.fromkeys(refused))
+        refusals += [path for path in paths if mode.flag(path)]
+    return list(dict.fromkeys(refusals))
 
 
 def check_arrangement(mode: Mode, current: Arrangement) -> None:

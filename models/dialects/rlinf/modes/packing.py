@@ -28,7 +28,7 @@ IGNORED, HINTS = "PW124", "PW121"
 
 def fitting_tp(mode: Mode, actor: Amount | None, near: int, count: int) -> int:
     """Return the largest tp up to `near` that divides node, actor's tp and `count`."""
-    on_node = min((has for alike in mode.cluster.alike if (has := alike.node.count(ACCELERATOR))), default=count)
+    on_node = min((has for stretch in mode.cluster.alike if (has := stretch.node.count(ACCELERATOR))), default=count)
     common = gcd(count, on_node, actor.value if actor else 0)
     return max(divisor for divisor in divisors(common) if divisor <= max(near, 1))
 
@@ -106,8 +106,8 @@ def fits_whole(mode: Mode, name: str, count: int, shape: ProcessShape, tp: Amoun
     """Return True if the accelerators are a multiple of the shape's block."""
     rest = count % shape.block
     if rest:
-        packed = f"processes of {shape.per_process}" + (f" that interleave by {shape.stride}" if shape.stride > 1 else "")
-        message = f"the {with_noun(count, 'accelerator')} of `{name}` cannot be packed in {packed}: {rest} {are(rest)} left"
+        shape_text = f"processes of {shape.per_process}" + (f" that interleave by {shape.stride}" if shape.stride > 1 else "")
+        message = f"the {with_noun(count, 'accelerator')} of `{name}` cannot be packed in {shape_text}: {rest} {are(rest)} left"
         notes, help = (tp.text,) if tp and tp.scalar else (), f"give it {_format_near(count, shape.block)} accelerators"
         premises = ("actor",) if shape.stride > 1 else ()  # its tp
         mode.error(DEGREE, name, message, help, f"no multiple of {shape.block}", notes=notes, premises=premises)
@@ -119,13 +119,13 @@ def raise_minimum(mode: Mode, name: str, tp: Amount | None) -> None:
     component = mode.components.get(name)
     if tp is None or component is None or not mode.is_open(name):
         return
-    least = min((choice.tp for choice in mode.choices.get(name, ())), default=tp.value)
-    if component.least < least <= component.most:
-        mode.components[name] = component.narrow_counts(least, component.most)
-    elif least > component.most and 1 not in mode.steps_of(name):
-        message = f"`{name}` asks for {with_noun(component.most, 'accelerator')}, fewer than its tp {least}"
-        help = f"ask for {least} accelerators, or a smaller tp"
-        mode.error(DEGREE, name, message, help, f"{least} needed", component.span("amount"))
+    minimum = min((choice.tp for choice in mode.choices.get(name, ())), default=tp.value)
+    if component.least < minimum <= component.most:
+        mode.components[name] = component.narrow_counts(minimum, component.most)
+    elif minimum > component.most and 1 not in mode.steps_of(name):
+        message = f"`{name}` asks for {with_noun(component.most, 'accelerator')}, fewer than its tp {minimum}"
+        help = f"ask for {minimum} accelerators, or a smaller tp"
+        mode.error(DEGREE, name, message, help, f"{minimum} needed", component.span("amount"))
 
 
 def engine_degrees(mode: Mode, shape: ProcessShape | None) -> Parallel | None:
@@ -152,7 +152,7 @@ def pack(mode: Mode, name: str, shape: ProcessShape | None, parallel: Parallel |
             report(HINTS if is_hint else IGNORED, name, message, help, at=at, notes=mode.placed_by)
         return
     _check_group(mode, component)
-    extent, held = mode.extent(name), mode.count(name) or 0
+    extent, rank_count = mode.extent(name), mode.count(name) or 0
     if extent is None:
         if mode.is_open(name):
             mode.components[name] = _apply_hints(mode, component, shape, parallel) if shape else replace(component, contiguous=True)
@@ -161,11 +161,11 @@ def pack(mode: Mode, name: str, shape: ProcessShape | None, parallel: Parallel |
             mode.components[name] = replace(component, parallel=parallel or component.parallel)
         return
     amount, text = len(extent), text_of(extent)
-    if held < amount and not fills:
+    if rank_count < amount and not fills:
         mode.components[name] = replace(component, contiguous=True)
         return
-    if held < amount:
-        message = f"RLinf places `{name}` on all of {text}, not on the {with_noun(held, 'rank')} that {are(held)} written"
+    if rank_count < amount:
+        message = f"RLinf places `{name}` on all of {text}, not on the {with_noun(rank_count, 'rank')} that {are(rank_count)} written"
         mode.warn(IGNORED, name, message, f"write `{text}`, if that is meant", f"becomes {text}")
     if shape is None:
         mode.components[name] = replace(component, contiguous=not fills)
@@ -173,9 +173,9 @@ def pack(mode: Mode, name: str, shape: ProcessShape | None, parallel: Parallel |
     if mode.profiled:
         _check_degrees(mode, component, parallel)
     runs = packed_runs(mode, component, extent, shape)
-    written, count = Assignment({name: component.runs or ()}).world_size(name), amount // shape.per_process
-    if count != written != held:
-        message = f"the process ranks of `{name}` give {with_noun(written, 'process')}, but RLinf starts {count}"
+    process_count, count = Assignment({name: component.runs or ()}).world_size(name), amount // shape.per_process
+    if count != process_count != rank_count:
+        message = f"the process ranks of `{name}` give {with_noun(process_count, 'process')}, but RLinf starts {count}"
         mode.warn(IGNORED, name, message, f"write `{text}` alone", with_noun(count, "process"), notes=mode.placed_by)
     mode.components[name] = replace(
         component, least=amount, most=amount, per_process=shape.per_process, parallel=parallel or component.parallel,
@@ -198,25 +198,25 @@ def packed_runs(mode: Mode, component: Component, extent: range, shape: ProcessS
 def _apply_hints(mode: Mode, component: Component, shape: ProcessShape, parallel: Parallel | None) -> Component:
     """Return an open component with the shape; note hints that contradict the shape."""
     name = component.name
-    for key, field, demanded in (("accelerators_per_process", "per_process", shape.per_process), ("stride", "stride", shape.stride)):
-        if field in component.spans and getattr(component, field) != demanded:
-            _contradicts(mode, component, key, field, getattr(component, field), demanded)
+    for key, field, mode_value in (("accelerators_per_process", "per_process", shape.per_process), ("stride", "stride", shape.stride)):
+        if field in component.spans and getattr(component, field) != mode_value:
+            _contradicts(mode, component, key, field, getattr(component, field), mode_value)
     _check_degrees(mode, component, parallel)
-    shaped = replace(
+    result = replace(
         _count_accelerators(mode, component, shape.per_process), per_process=shape.per_process, stride=shape.stride, contiguous=True,
         parallel=parallel or component.parallel,
     )  # fmt: skip
-    steps = (max(shaped.unit, shaped.step), *mode.steps_of(name))
+    steps = (max(result.unit, result.step), *mode.steps_of(name))
     divides = name != "actor" or not mode.profiled or mode.backend(name) != FSDP
-    if divides and shaped.least == shaped.most and all(shaped.least % multiple for multiple in steps):
-        amount, step = shaped.least, min(steps)
+    if divides and result.least == result.most and all(result.least % multiple for multiple in steps):
+        amount, step = result.least, min(steps)
         message = f"`{name}` asks for {with_noun(amount, 'accelerator')}, but the settings of the job need a multiple of {step}"
-        mode.error(DEGREE, name, message, f"ask for {_format_near(amount, step)}", f"no multiple of {step}", shaped.span("amount"))
-    return shaped
+        mode.error(DEGREE, name, message, f"ask for {_format_near(amount, step)}", f"no multiple of {step}", result.span("amount"))
+    return result
 
 
-def _contradicts(mode: Mode, component: Component, key: str, field: str, hint: object, made: object) -> None:
-    message = f"`{key}` of `{component.name}` is {hint}, but the settings of the job make it {made}"
+def _contradicts(mode: Mode, component: Component, key: str, field: str, hint: object, mode_value: object) -> None:
+    message = f"`{key}` of `{component.name}` is {hint}, but the settings of the job make it {mode_value}"
     help = f"drop `{key}`, or change the settings of the job"
     mode.error(HINTS, component.name, message, help, at=component.spans[field], notes=mode.placed_by)
 
@@ -244,11 +244,11 @@ def _check_degrees(mode: Mode, component: Component, parallel: Parallel | None) 
 
 def _check_group(mode: Mode, component: Component) -> None:
     """Warn of a node group, which RLinf drops; hints name the nodes for a plan."""
-    groups, named, owner = component.numbered_in, component.spans.get("node_group"), mode.owner
-    if groups == (CLUSTER_LABEL,) or named is None:
+    groups, group_span, owner = component.numbered_in, component.spans.get("node_group"), mode.owner
+    if groups == (CLUSTER_LABEL,) or group_span is None:
         return
-    if component.runs is None and not (owner.file == named.file and owner.start <= named.start < owner.end):
+    if component.runs is None and not (owner.file == group_span.file and owner.start <= group_span.start < owner.end):
         return
     message = f"RLinf drops the node group `{','.join(groups)}` of `{component.name}`: ranks count the whole cluster"
     help = "write the ranks that these accelerators have in the whole cluster, and drop `node_group`"
-    mode.warn(IGNORED, component.name, message, help, "RLinf drops this", named, mode.placed_by)
+    mode.warn(IGNORED, component.name, message, help, "RLinf drops this", group_span, mode.placed_by)

@@ -134,10 +134,10 @@ def undivided_components(settings: Settings, root: MapNode, hints: Value | None)
     placer = placer_of(settings, settings.word("runner.task_type", DEGREE) or "")
     if placer not in (Placer.HYBRID, Placer.MODEL_PARALLEL):
         return frozenset()
-    profiled = is_profiled(root, hints)
-    roles = {"actor": "actor"} if placer is Placer.HYBRID or profiled else ROLES_OF_FSDP
+    has_profile = is_profiled(root, hints)
+    roles = {"actor": "actor"} if placer is Placer.HYBRID or has_profile else ROLES_OF_FSDP
     components = frozenset(name for name, role in roles.items() if settings.word(f"{role}.training_backend", DEGREE) == FSDP)
-    return components if profiled else components - timed_names(hints)
+    return components if has_profile else components - timed_names(hints)
 
 
 def clear_degrees(mode: Mode, *names: str) -> None:
@@ -174,7 +174,7 @@ def _choices(mode: Mode, name: str) -> list[tuple[Parallel | None, Parallel]]:
     return [(choice, choice) for choice in choices] or ([(None, own_degrees)] if own_degrees else [])
 
 
-def _pair_shapes(mode: Mode, together: bool) -> tuple[PairedShapes, ...]:
+def _pair_shapes(mode: Mode, is_collocated: bool) -> tuple[PairedShapes, ...]:
     """Return the shape of rollout per joint choice of degrees; empty without open degrees.
 
     A megatron actor accepts a rollout tp up to its own. Stages of rollout have no effect on the
@@ -186,9 +186,9 @@ def _pair_shapes(mode: Mode, together: bool) -> tuple[PairedShapes, ...]:
         return ()
     backend, plain = mode.backend("actor"), {engine.tp for _, engine in engines if engine.pp == 1}
     for (engine_choice, engine), (worker_choice, worker) in product(engines, workers):
-        if (backend == MEGATRON and engine.tp > worker.tp) or (together and engine.pp > 1 and engine.tp in plain):
+        if (backend == MEGATRON and engine.tp > worker.tp) or (is_collocated and engine.pp > 1 and engine.tp in plain):
             continue
-        if together:
+        if is_collocated:
             shape = interleave(worker.tp, engine.tp, backend == FSDP)
         else:
             shape = ProcessShape(engine.replica, 1, engine) if not has_weight_exchange(mode) or worker.tp % engine.tp == 0 else None
@@ -209,14 +209,14 @@ def _inference_pairs(mode: Mode) -> tuple[PairedShapes, ...]:
     return tuple(pairs)
 
 
-def _multiples(mode: Mode, together: bool) -> tuple[CountConstraint, ...]:
+def _multiples(mode: Mode, is_collocated: bool) -> tuple[CountConstraint, ...]:
     """Return accelerator counts that fit, per choice of degrees.
 
     Together with an fsdp actor, engines interleave in whole groups of its tp; megatron has whole
     replicas. Apart, nothing is known about pipeline stages.
     """
     workers = _choices(mode, "actor")
-    if together:
+    if is_collocated:
         steps = workers if mode.backend("actor") == FSDP else []
         return tuple(CountConstraint("rollout", "actor", worker.tp, None, choice, equal=True) for choice, worker in steps if worker.tp > 1)
     if not has_weight_exchange(mode):
@@ -232,16 +232,16 @@ def arrangements(mode: Mode) -> Iterator[FrameworkArrangement]:
     """Yield the arrangements that RLinf would start, for components without explicit ranks."""
     inference, critics, critic = mode.first_of(*INFERRING), mode.first_of(CRITICS_INFERENCE), mode.first_of("critic")
     idle = [name for name in (inference, critics) if name]
-    actor, rollout, paired, shape = mode.tp("actor"), mode.tp("rollout"), _pair_shapes(mode, together=True), None
+    actor, rollout, pairings, shape = mode.tp("actor"), mode.tp("rollout"), _pair_shapes(mode, is_collocated=True), None
     if actor and rollout:
         shape = interleave(actor.value, rollout.value, mode.backend("actor", PLANS) == FSDP)
-    shares = mode.task != "coding_online_rl" and (any(pair.shapes for pair in paired) if paired else shape is not None)
+    shares = mode.task != "coding_online_rl" and (any(pair.shapes for pair in pairings) if pairings else shape is not None)
     if shares:
         pairs = [("actor", "rollout"), ("actor", inference), (critic or "actor", critics)]
-        together = frozenset((first, second) for first, second in pairs if second)
-        shapes = {**({"rollout": shape} if shape else {}), **_shapes(mode, idle, together=True)}
-        multiples = _multiples(mode, together=True)
-        yield FrameworkArrangement("collocated", together, shapes=shapes, without=frozenset(idle), multiples=multiples, paired=paired)
+        colocations = frozenset((first, second) for first, second in pairs if second)
+        shapes = {**({"rollout": shape} if shape else {}), **_shapes(mode, idle, is_collocated=True)}
+        multiples = _multiples(mode, is_collocated=True)
+        yield FrameworkArrangement("collocated", colocations, shapes=shapes, without=frozenset(idle), multiples=multiples, paired=pairings)
     why, help = _explain_not_apart(mode)
     if why and not shares:
         message = "impossible: actor and rollout can neither share their accelerators nor be apart"
@@ -252,34 +252,34 @@ def arrangements(mode: Mode) -> Iterator[FrameworkArrangement]:
     else:
         all_pairs = product(("actor", "rollout"), (inference, critic))
         candidates = [*all_pairs, ("actor", "rollout"), (critic or "rollout", critics), ("rollout", critics)]
-        apart = frozenset((first, second) for first, second in candidates if second and first != second)
-        shapes = _shapes(mode, idle, together=False)
-        if "rollout" not in mode.choices and (staged := degrees_by_arrangement(mode.settings, "rollout")):
-            shapes["rollout"] = ProcessShape(staged[0].replica, 1, staged[0])
-        least = {**least_for_inference(mode), **(_least_of_inference(mode, idle) if shares else {})}
-        paired = (*_pair_shapes(mode, together=False), *_inference_pairs(mode))
-        multiples = _multiples(mode, together=False)
-        yield FrameworkArrangement("disaggregated", apart=apart, shapes=shapes, multiples=multiples, least=least, paired=paired)
+        separations = frozenset((first, second) for first, second in candidates if second and first != second)
+        shapes = _shapes(mode, idle, is_collocated=False)
+        if "rollout" not in mode.choices and (staged_degrees := degrees_by_arrangement(mode.settings, "rollout")):
+            shapes["rollout"] = ProcessShape(staged_degrees[0].replica, 1, staged_degrees[0])
+        minima = {**least_for_inference(mode), **(_least_of_inference(mode, idle) if shares else {})}
+        pairings = (*_pair_shapes(mode, is_collocated=False), *_inference_pairs(mode))
+        multiples = _multiples(mode, is_collocated=False)
+        yield FrameworkArrangement("disaggregated", apart=separations, shapes=shapes, multiples=multiples, least=minima, paired=pairings)
 
 
 def _explain_not_apart(mode: Mode) -> tuple[str, str]:
     """Return why RLinf would not start a separate plan, and help; empty if it would."""
-    needed = inference_needed(mode)
+    reason = inference_needed(mode)
     adds = {name: time_advice(mode.settings, name) for name in ("inference", CRITICS_INFERENCE)}
-    if needed and not (mode.flag(RECOMPUTE) or mode.flag(CORRECT)):
-        why = f"{needed.removesuffix(' it')} `inference`, which RLinf starts only with `{RECOMPUTE}: true`"
+    if reason and not (mode.flag(RECOMPUTE) or mode.flag(CORRECT)):
+        why = f"{reason.removesuffix(' it')} `inference`, which RLinf starts only with `{RECOMPUTE}: true`"
         return why, f"set `{RECOMPUTE}: true`, and {adds['inference']}"
-    if needed:
+    if reason:
         return "the time of `inference` is unknown", adds["inference"]
     if mode.has("critic") and not mode.has(CRITICS_INFERENCE) and mode.flag("critic.use_critic_model"):
         return f"the time of `{CRITICS_INFERENCE}` is unknown", adds[CRITICS_INFERENCE]
     if unset := unset_of_inference(mode) or [path for path in sections_of_inference(mode) if mode.settings.at(path) is None]:
         names = " and ".join(f"`{path}`" for path in unset)
         return f"the file has no {names}, which RLinf reads where rollout is apart", f"add {names} with the settings of the job"
-    if refused := find_refused_apart(mode):
-        names = " and ".join(f"`{path}: true`" for path in refused)
+    if refusals := find_refused_apart(mode):
+        names = " and ".join(f"`{path}: true`" for path in refusals)
         return f"training refuses {names} where rollout is apart", f"drop {names}"
-    if not any(pair.shapes for pair in _pair_shapes(mode, together=False)) and (why := engine_mismatch(mode)):
+    if not any(pair.shapes for pair in _pair_shapes(mode, is_collocated=False)) and (why := engine_mismatch(mode)):
         return f"{why}, so that its engines would get no weights", "choose degrees of which one divides the other"
     if (mismatch := inference_mismatch(mode)) and not any(pair.shapes for pair in _inference_pairs(mode)):
         name, why, tp, better = mismatch
@@ -287,20 +287,20 @@ def _explain_not_apart(mode: Mode) -> tuple[str, str]:
     return "", ""
 
 
-def _shapes(mode: Mode, names: list[str], together: bool) -> dict[str, ProcessShape]:
+def _shapes(mode: Mode, names: list[str], is_collocated: bool) -> dict[str, ProcessShape]:
     """Return shapes of Megatron inference components with other degrees than their trained role."""
     degrees_by_name = {name: degrees_by_arrangement(mode.settings, name) for name in names}
-    return {name: ProcessShape(parallel=degrees[together]) for name, degrees in degrees_by_name.items() if degrees}
+    return {name: ProcessShape(parallel=degrees[is_collocated]) for name, degrees in degrees_by_name.items() if degrees}
 
 
 def _least_of_inference(mode: Mode, names: list[str]) -> dict[str, int]:
     """Return inference component -> minimum accelerators: the tp, unless degrees imply the tp."""
-    least_by_name: dict[str, int] = {}
+    minima: dict[str, int] = {}
     for name in names:
         role = INFERENCE[name]
         tp, is_divided = placing_tp(mode.settings, name), mode.backend(role, PLANS) == MEGATRON
         own_degrees = mode.degrees(name).parallel if is_divided else None
         if tp and mode.has(role) and not (own_degrees and own_degrees.replica >= tp.value):
-            least = min((parallel.tp for parallel in mode.choices.get(name, ())), default=tp.value)
-            least_by_name |= {name: least} if least > 1 else {}
-    return least_by_name
+            minimum = min((parallel.tp for parallel in mode.choices.get(name, ())), default=tp.value)
+            minima |= {name: minimum} if minimum > 1 else {}
+    return minima

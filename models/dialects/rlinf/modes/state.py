@@ -68,10 +68,10 @@ _ONE = Amount(1, _CP)
 def degrees_in_section(settings: Settings, name: str) -> Parallel | None:
     """Return the degrees in a component's section, else None; nothing is noted."""
     path, keys = SECTIONS.get(name, ("", {}))
-    written = {degree: settings.at(f"{path}.{key}") for degree, key in keys.items() if settings.has(f"{path}.{key}")}
-    values = {degree: value.value for degree, value in written.items() if isinstance(value, Scalar)}
+    entries = {degree: settings.at(f"{path}.{key}") for degree, key in keys.items() if settings.has(f"{path}.{key}")}
+    values = {degree: value.value for degree, value in entries.items() if isinstance(value, Scalar)}
     sizes = {degree: size for degree, size in values.items() if isinstance(size, int) and type(size) is int and size > 0}
-    return Parallel(**sizes) if sizes and len(sizes) == len(written) else None
+    return Parallel(**sizes) if sizes and len(sizes) == len(entries) else None
 
 
 def degrees_of(settings: Settings, name: str) -> ParallelSettings:
@@ -102,7 +102,7 @@ def placing_tp(settings: Settings, name: str) -> Amount | None:
 
 def _inference_degrees(settings: Settings, role: str) -> ParallelSettings:
     """Return tp and pp of the section, cp of the role; `actor_inference` precedes `inference`."""
-    names = [name for name, trained in reversed(INFERENCE.items()) if trained == role]
+    names = [name for name, trained_role in reversed(INFERENCE.items()) if trained_role == role]
     section = next((name for name in names if settings.at(f"{name}.model") is not None), None)
     worker = degrees_of(settings, role)
     if section is None or settings.word(f"{role}.training_backend", DEGREE) == FSDP:
@@ -121,13 +121,13 @@ def degrees_by_arrangement(settings: Settings, name: str) -> tuple[Parallel, Par
     """
     if name != "rollout" and name not in INFERENCE:
         return None
-    apart = degrees_of(settings, name).parallel
+    own_degrees = degrees_of(settings, name).parallel
     if name == "rollout":
-        return (apart, Parallel(apart.tp)) if apart and apart.pp > 1 else None
+        return (own_degrees, Parallel(own_degrees.tp)) if own_degrees and own_degrees.pp > 1 else None
     role = INFERENCE[name]
-    together = degrees_of(settings, role).parallel
-    if apart and together and apart != together and settings.word(f"{role}.training_backend", DEGREE) == MEGATRON:
-        return apart, together
+    role_degrees = degrees_of(settings, role).parallel
+    if own_degrees and role_degrees and own_degrees != role_degrees and settings.word(f"{role}.training_backend", DEGREE) == MEGATRON:
+        return own_degrees, role_degrees
     return None
 
 
@@ -215,21 +215,21 @@ class Mode(Facts):
     """
 
     def __init__(
-        self, notes: Notes, settings: Settings, cluster: Cluster, written: dict[str, Span], owner: Span, merged: HintedJob,
-        planned: frozenset[str], profiled: bool,
+        self, notes: Notes, settings: Settings, cluster: Cluster, name_spans: dict[str, Span], owner: Span, draft: HintedJob,
+        planned_names: frozenset[str], has_profile: bool,
     ) -> None:  # fmt: skip
         super().__init__(notes, settings)
-        self.cluster, self.written, self.owner = cluster, written, owner
+        self.cluster, self.written, self.owner = cluster, name_spans, owner
         self.task = task_of(notes, settings)
         self.placer, self.facts = placer_of(settings, self.task), task_facts(self.task)
         self.packs = self.placer is not Placer.HYBRID
         self.reason = f"RLinf's {self.placer.value}"
         self.placed_by = (f"{self.reason} places the components",)
-        self.merged, self.planned, self.profiled = merged, planned, profiled
-        self.plans_both = {"actor", "rollout"} <= planned
-        self.components = {component.name: component for component in merged.components}
-        self.choices: Mapping[str, tuple[Parallel, ...]] = merged.choices if profiled else {}
-        self.relations: list[Relation] = list(merged.relations)
+        self.merged, self.planned, self.profiled = draft, planned_names, has_profile
+        self.plans_both = {"actor", "rollout"} <= planned_names
+        self.components = {component.name: component for component in draft.components}
+        self.choices: Mapping[str, tuple[Parallel, ...]] = draft.choices if has_profile else {}
+        self.relations: list[Relation] = list(draft.relations)
         self.ways: list[FrameworkArrangement] = []
         self.shapes: Mapping[str, Mapping[Parallel, ProcessShape]] = {}
         self.faulty: frozenset[str] = frozenset()
@@ -247,22 +247,22 @@ class Mode(Facts):
         """Phases with environments, of `train` and `eval`; empty if unknown."""
         if self.task not in WITH_ENVIRONMENTS:
             return ()
-        only = self.settings.flag("runner.only_eval", SHARES)
-        interval = self.settings.whole("runner.val_check_interval", SHARES, -1, least=-(10**9))
+        only_eval = self.settings.flag("runner.only_eval", SHARES)
+        interval = self.settings.whole("runner.val_check_interval", SHARES, -1, minimum=-(10**9))
         if self.task == "embodied_eval":
             return ("eval",)
-        if only is None or (interval is None and not only):
+        if only_eval is None or (interval is None and not only_eval):
             return ()
         # validate_embodied_cfg of 0.1 checks environments to train even without training.
-        trains = self.task == "embodied" and (not only or self.is_older_than("0.2"))
-        return ("train",) * trains + ("eval",) * bool(only or (interval is not None and interval.value > 0))
+        trains = self.task == "embodied" and (not only_eval or self.is_older_than("0.2"))
+        return ("train",) * trains + ("eval",) * bool(only_eval or (interval is not None and interval.value > 0))
 
     @property
     def shaped(self) -> frozenset[str]:
         """Components with degrees fixed by the settings of the job."""
-        hinted = (component for component in self.merged.components if not (component.timed and component.name in self.choices))
-        changed = (component for component in hinted if self.components.get(component.name, component).parallel != component.parallel)
-        return frozenset(component.name for component in changed)
+        candidates = (component for component in self.merged.components if not (component.timed and component.name in self.choices))
+        overrides = (component for component in candidates if self.components.get(component.name, component).parallel != component.parallel)
+        return frozenset(component.name for component in overrides)
 
     def is_older_than(self, name: str) -> bool:
         """Return True if the release at hand is older than the named release."""
@@ -359,10 +359,10 @@ class Mode(Facts):
 
     def relate(self, kind: str, *names: str | None, choice: str = "") -> None:
         """Demand a relation of components if all are known and on accelerators."""
-        known = [component for name in names if name and (component := self.find_on_accelerators(name))]
-        if len(known) == len(names):
-            spans = [span for component in known if (span := component.spans.get("placement"))]
-            group = tuple(component.name for component in known)
+        components = [component for name in names if name and (component := self.find_on_accelerators(name))]
+        if len(components) == len(names):
+            spans = [span for component in components if (span := component.spans.get("placement"))]
+            group = tuple(component.name for component in components)
             self.relations.append(Relation(kind, group, max(spans, default=None), self.reason, choice))
 
     def place(self, name: str) -> Span:
@@ -375,9 +375,9 @@ class Mode(Facts):
 def extent_of(runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...]) -> range:
     """Return the first to the last rank of runs, as their node groups number them."""
     starts = cluster.numbering(labels).first_in
-    held = [(starts[run.node, run.node_group], run.mask) for run in runs]
-    first = min(start + (mask & -mask).bit_length() - 1 for start, mask in held)
-    return range(first, max(start + mask.bit_length() for start, mask in held))
+    start_masks = [(starts[run.node, run.node_group], run.mask) for run in runs]
+    first = min(start + (mask & -mask).bit_length() - 1 for start, mask in start_masks)
+    return range(first, max(start + mask.bit_length() for start, mask in start_masks))
 
 
 def text_of(extent: range) -> str:

@@ -23,15 +23,15 @@ class Rlinf(Stream):
 
     def may_be(self, question: PlanningProblem, sets: Blocks) -> bool:
         """See CostModel."""
-        timed = find_timed_sets(question, sets)
-        return len(timed) <= 1 or all(len(members) <= 1 for members in timed)
+        timed_sets = find_timed_sets(question, sets)
+        return len(timed_sets) <= 1 or all(len(members) <= 1 for members in timed_sets)
 
     def refuses(self, question: PlanningProblem, blocks: Blocks, segments: Sequence[int]) -> str:
         """See CostModel."""
-        timed = find_timed_sets(question, blocks)
-        together = len(timed) == 1
-        apart = all(len(members) <= 1 for members in timed) and not any(segments)
-        return "" if together or apart else "RLinf's tool keeps neither pipelines of shared accelerators nor the reverse"
+        timed_sets = find_timed_sets(question, blocks)
+        is_collocated = len(timed_sets) == 1
+        is_separate = all(len(members) <= 1 for members in timed_sets) and not any(segments)
+        return "" if is_collocated or is_separate else "RLinf's tool keeps neither pipelines of shared accelerators nor the reverse"
 
 
 class RlinfEmbodied(Stream):
@@ -68,4 +68,4 @@ class RlinfEmbodied(Stream):
 
 def find_timed_sets(question: PlanningProblem, blocks: Blocks) -> set[frozenset[str]]:
     """Return the sets of components with times that share a block."""
-    return {timed for members in blocks if (timed := frozenset(name for name in members if question.tasks_of[name]))}
+    return {timed_set for members in blocks if (timed_set := frozenset(name for name in members if question.tasks_of[name]))}

@@ -79,13 +79,13 @@ def split_measured_on(notes: Notes, root: MapNode, block: Value | None) -> tuple
     """
     counts, costs = dict[str, int](), root.get(KEY)
     for name, entry in hinted_entries(block).items():
-        if not isinstance(block, MapNode) or not isinstance(entry.value, MapNode) or not (measured := entry.value.entry(MEASURED_ON)):
+        if not isinstance(block, MapNode) or not isinstance(entry.value, MapNode) or not (count_entry := entry.value.entry(MEASURED_ON)):
             continue
         try:
-            count = fill(MeasuredOnForm, MapNode((measured,), entry.value.span), name, f"the hints of `{name}`").measured_on
+            count = fill(MeasuredOnForm, MapNode((count_entry,), entry.value.span), name, f"the hints of `{name}`").measured_on
             if not isinstance(costs, MapNode) or costs.get(f"{name}{COST}") is None:
                 message = f"`{MEASURED_ON}` of `{name}` is about a cost of it in RLinf's `{KEY}`, and this file has none"
-                notes.error("PW121", name, message, measured.value.span, "of what?", "write `seconds` by count, such as `{8: 120}`")
+                notes.error("PW121", name, message, count_entry.value.span, "of what?", "write `seconds` by count, such as `{8: 120}`")
             elif count is not None:
                 counts[name] = count
         except UnusableInput as problem:
@@ -95,62 +95,62 @@ def split_measured_on(notes: Notes, root: MapNode, block: Value | None) -> tuple
 
 
 def hints_of_started(
-    settings: Settings, root: MapNode, block: Value, components: tuple[Component, ...], planned: PlannedPart
+    settings: Settings, root: MapNode, block: Value, components: tuple[Component, ...], planned_part: PlannedPart
 ) -> Value | None:
     """Return the hints of a file with times, without components that RLinf does not start.
 
     None if nothing remains. Where actor and rollout share accelerators, inference without ranks is
     not started; elsewhere it is left to solve. Explicit ranks use no `plan`.
     """
-    known = planned.own.keys() | find_placed(root)
-    idle = [name for name in INFERENCE if name not in known]
-    if planned.own:
+    names = planned_part.own.keys() | find_placed(root)
+    idle = [name for name in INFERENCE if name not in names]
+    if planned_part.own:
         return without(block, idle)
-    actor, rollout = (next((masks(part) for part in components if part.name == name), {}) for name in ("actor", "rollout"))
+    actor, rollout = (next((masks(component) for component in components if component.name == name), {}) for name in ("actor", "rollout"))
     shares = actor and actor == rollout
-    started = without(block, idle if shares else unstarted_inference(settings, known, timed_names(block)))
-    left = with_value(started, "plan", None) if isinstance(started, MapNode) else None
-    return left if left and left.entries else None
+    hints = without(block, idle if shares else unstarted_inference(settings, names, timed_names(block)))
+    result = with_value(hints, "plan", None) if isinstance(hints, MapNode) else None
+    return result if result and result.entries else None
 
 
 def with_phases_of_idle(
-    settings: Settings, cluster: Cluster, whole: Value | None, left: Value | None, names: Collection[str], judged: tuple[Component, ...]
+    settings: Settings, cluster: Cluster, whole: Value | None, rest: Value | None, names: Collection[str], members: tuple[Component, ...]
 ) -> tuple[Component, ...]:
     """Return components with the phases of idle components added to their stand-ins.
 
-    An idle component has hints in `whole`, not in `left`; its stand-in does its work. `names` are
-    the components of the file, `judged` the same with their hints.
+    An idle component has hints in `whole`, not in `rest`; its stand-in does its work. `names` are
+    the components of the file, `members` the same with their hints.
     """
-    idle = [entry for name, entry in hinted_entries(whole).items() if name in INFERENCE and name not in hinted_entries(left)]
+    idle = [entry for name, entry in hinted_entries(whole).items() if name in INFERENCE and name not in hinted_entries(rest)]
     if not idle:
-        return judged
+        return members
     from ....hints.add import add_hints
 
-    components, started = {component.name: component for component in judged}, set(names)
-    for hinted in add_hints(MapNode(tuple(idle), idle[0].key.span), cluster, judged, []).components:
-        worker = components.get(INFERENCE.get(hinted.name, "")) if hinted.name not in components else None
+    components, started_names = {component.name: component for component in members}, set(names)
+    for idle_component in add_hints(MapNode(tuple(idle), idle[0].key.span), cluster, members, []).components:
+        worker = components.get(INFERENCE.get(idle_component.name, "")) if idle_component.name not in components else None
         # Without phases the trained component has its memory all the time.
-        if worker and worker.phases and hinted.phases and is_separate(settings, hinted.name, started, ()):
-            started.add(hinted.name)
-            components[worker.name] = replace(worker, phases=tuple(dict.fromkeys((*worker.phases, *hinted.phases))))
+        if worker and worker.phases and idle_component.phases and is_separate(settings, idle_component.name, started_names, ()):
+            started_names.add(idle_component.name)
+            components[worker.name] = replace(worker, phases=tuple(dict.fromkeys((*worker.phases, *idle_component.phases))))
     return tuple(components.values())
 
 
-def is_started(settings: Settings, name: str, placed: Collection[str]) -> bool:
+def is_started(settings: Settings, name: str, names: Collection[str]) -> bool:
     """Return True if programs start an inference component with actor and rollout apart."""
     if name == CRITICS_INFERENCE:
-        return "critic" in placed and bool(settings.flag("critic.use_critic_model", PLANS))
+        return "critic" in names and bool(settings.flag("critic.use_critic_model", PLANS))
     return name in INFERRING and infers(settings)
 
 
-def is_separate(settings: Settings, name: str, placed: Collection[str], timed: Collection[str]) -> bool:
+def is_separate(settings: Settings, name: str, names: Collection[str], with_times: Collection[str]) -> bool:
     """Return True if inference is a component although unplaced: actor and rollout are apart."""
-    return is_started(settings, name, placed) and (name == CRITICS_INFERENCE or not set(INFERRING) & {*placed, *timed})
+    return is_started(settings, name, names) and (name == CRITICS_INFERENCE or not set(INFERRING) & {*names, *with_times})
 
 
-def unstarted_inference(settings: Settings, placed: Collection[str], hinted: Collection[str]) -> list[str]:
+def unstarted_inference(settings: Settings, names: Collection[str], candidates: Collection[str]) -> list[str]:
     """Return inference components with hinted seconds that no program starts."""
-    return [name for name in INFERENCE if name in hinted and name not in placed and not is_started(settings, name, placed)]
+    return [name for name in INFERENCE if name in candidates and name not in names and not is_started(settings, name, names)]
 
 
 def infers(settings: Settings) -> bool:

@@ -46,9 +46,9 @@ def open_ranks(
     profile = read_profile(notes, settings)
     if len(notes.findings) > faults:
         return PlannedPart(components)
-    on_accelerators = [part for part in components if part.runs and cluster.kind(part.node_groups) == ACCELERATOR]
-    placed = {component.name: _move_to_group(component, cluster, hints) for component in on_accelerators}
-    file = TimedFile(notes, settings, cluster, task, placed, profile, hints, counts)
+    on_accelerators = [member for member in components if member.runs and cluster.kind(member.node_groups) == ACCELERATOR]
+    with_ranks = {component.name: _move_to_group(component, cluster, hints) for component in on_accelerators}
+    file = TimedFile(notes, settings, cluster, task, with_ranks, profile, hints, counts)
     why = _explain_closed(file)
     times = None if why else file.times()
     if times is None:
@@ -58,22 +58,22 @@ def open_ranks(
         why = why or (unknown, f"write it into this file{unread}")
         notes.warn(PLANS, KEY, "the times of the file choose no ranks", profile.span() or settings.top, "", why[1], None, why[0])
         return PlannedPart(components)
-    file.check({name: timed for name, timed in times.items() if name not in file.hinted})
-    planned = {name: placed[name] for name in placed if name in times or name in file.hinted}
-    if task != "embodied" and (span := profile.span()) and profile.costs.keys() - counts.keys() and (taken := file.find_measured_on()[1]):
+    file.check({name: component_times for name, component_times in times.items() if name not in file.hinted})
+    open_components = {name: with_ranks[name] for name in with_ranks if name in times or name in file.hinted}
+    if task != "embodied" and (span := profile.span()) and profile.costs.keys() - counts.keys() and (texts := file.find_measured_on()[1]):
         help = "give other times as `seconds`, by count, in `placewright.components`"
-        notes.info(PLANS, KEY, taken[0], span, "", help, None, *taken[1:])
-    followers = file.followers(planned, times)
+        notes.info(PLANS, KEY, texts[0], span, "", help, None, *texts[1:])
+    followers = file.followers(open_components, times)
     # RLinf does not start inference where actor and rollout share accelerators.
-    started = _inference(file, times) if task != "embodied" else ()
-    unplaced = {name: replace(placed[INFERENCE[name]], name=name, spans={}) for name in started}
-    own = {name: placed[name].runs or () for name in (*planned, *followers) if placed[name].runs}
-    own |= {name: component.runs or () for name, component in unplaced.items()}
-    by_name = {component.name: component for component in components} | planned | unplaced
-    for name in own:
+    inference_names = _inference(file, times) if task != "embodied" else ()
+    new_components = {name: replace(with_ranks[INFERENCE[name]], name=name, spans={}) for name in inference_names}
+    baseline = {name: with_ranks[name].runs or () for name in (*open_components, *followers) if with_ranks[name].runs}
+    baseline |= {name: component.runs or () for name, component in new_components.items()}
+    by_name = {component.name: component for component in components} | open_components | new_components
+    for name in baseline:
         component, span = by_name[name], profile.spans.get(name)
         spans = {key: place for key, place in component.spans.items() if key != "placement"}
-        spans |= {"name": span} if span and name in unplaced else {}
+        spans |= {"name": span} if span and name in new_components else {}
         spans |= {"timed": span} if span and name in times else {}
         by_name[name] = replace(
             component, least=component.per_process, most=UNBOUNDED, counts=(), runs=None, fixes={}, spans=spans, timed=times.get(name)
@@ -82,50 +82,50 @@ def open_ranks(
         Relation(COLOCATED, (leader, name), None, f"`{name}` goes along with `{leader}`", proposed=True)
         for name, leader in followers.items()
     )
-    return PlannedPart(tuple(by_name.values()), own, relations)
+    return PlannedPart(tuple(by_name.values()), baseline, relations)
 
 
 def _move_to_group(component: Component, cluster: Cluster, hints: Value | None) -> Component:
     """Return the component on the node group of its hints, beyond what RLinf's entries name."""
-    named = find(hints, f"components.{component.name}.node_group") if hints is not None else None
-    label = named.text if isinstance(named, Scalar) else ""
-    known = label in cluster.groups and cluster.kind((label,)) == ACCELERATOR
-    return replace(component, node_groups=(label,)) if known else component
+    label_value = find(hints, f"components.{component.name}.node_group") if hints is not None else None
+    label = label_value.text if isinstance(label_value, Scalar) else ""
+    is_known = label in cluster.groups and cluster.kind((label,)) == ACCELERATOR
+    return replace(component, node_groups=(label,)) if is_known else component
 
 
 def _inference(file: TimedFile, times: Mapping[str, TimedComponent]) -> list[str]:
     """Return inference components without a placement: with times, or hinted and started."""
-    settings, placed, unplaced = file.settings, file.placed, [name for name in times if name not in file.placed]
-    unstarted_names = unstarted_inference(settings, {*placed, *unplaced}, file.hinted)
-    for name in sorted(file.hinted.intersection(INFERENCE).difference(placed, unplaced)):
-        if is_separate(settings, name, placed, unplaced):
-            unplaced.append(name)
+    settings, with_ranks, new_names = file.settings, file.placed, [name for name in times if name not in file.placed]
+    unstarted_names = unstarted_inference(settings, {*with_ranks, *new_names}, file.hinted)
+    for name in sorted(file.hinted.intersection(INFERENCE).difference(with_ranks, new_names)):
+        if is_separate(settings, name, with_ranks, new_names):
+            new_names.append(name)
         elif name in unstarted_names:
             span = find(file.hints, f"components.{name}.seconds")
             is_critic = name == CRITICS_INFERENCE
             why = "there is no critic whose values it computes" if is_critic else "`algorithm.recompute_logprobs` is not true"
             file.notes.info(PLANS, name, f"`{name}` is not started: {why}, so its seconds do not count", span or settings.top)
-    return unplaced
+    return new_names
 
 
 def _explain_closed(file: TimedFile) -> tuple[str, str] | None:
     """Return why nothing is planned, and help; None if a plan is possible."""
-    settings, task, placed = file.settings, file.task, file.placed
-    needed, is_embodied = task_facts(task).timed, task == "embodied"
-    if not needed:
+    settings, task, with_ranks = file.settings, file.task, file.placed
+    required_names, is_embodied = task_facts(task).timed, task == "embodied"
+    if not required_names:
         planned_tasks = [name for name, facts in all_tasks().items() if facts.timed]
         return f"of task `{task or 'unknown'}` nothing is planned", f"tasks that are planned: {list_words(planned_tasks)}"
     if (placer := placer_of(settings, task)) not in (Placer.HYBRID, Placer.MODEL_PARALLEL):
         return f"of programs that place by RLinf's {placer.value} nothing is planned", f"drop `{KEY}` and `seconds`"
     if settings.flag("cluster.auto_scheduler", PLANS):
         return "RLinf's own scheduler moves the accelerators while it runs", "drop `cluster.auto_scheduler`, or the times"
-    known = {*file.profile.costs, *file.hinted, *(file.profile.shares if is_embodied else ())}
-    timed = (*needed, *(name for name in INFERENCE if infers(settings) or name not in INFERRING), "critic")
-    missing = [name for name in needed if name not in placed]
-    if missing and (not is_embodied or len(missing) == len(needed)):
+    with_times = {*file.profile.costs, *file.hinted, *(file.profile.shares if is_embodied else ())}
+    candidates = (*required_names, *(name for name in INFERENCE if infers(settings) or name not in INFERRING), "critic")
+    missing = [name for name in required_names if name not in with_ranks]
+    if missing and (not is_embodied or len(missing) == len(required_names)):
         return f"`{missing[0]}` is on no accelerators of the file", "give it the ranks of a run that was measured"
-    for name in timed:
-        if name in placed and name not in known:
+    for name in candidates:
+        if name in with_ranks and name not in with_times:
             key = BY_ENVIRONMENTS.get(name, "") if is_embodied else ""
             return f"the time of `{name}` is unknown", time_advice(settings, name, key)
     return None
@@ -135,17 +135,17 @@ _KNOWN = frozenset((*ROLES, *INFERENCE))
 """Possible components of RLinf's programs, in addition to those of a file."""
 
 
-def misspelt_times(notes: Notes, profile: Value | None, hints: Value | None, placed: Collection[str], task: str) -> Value | None:
+def misspelt_times(notes: Notes, profile: Value | None, hints: Value | None, names: Collection[str], task: str) -> Value | None:
     """Return the hints without misspelt components; note unknown keys of `profile_data`."""
-    known = [*(f"{name}{COST}" for name in dict.fromkeys((*placed, *INFERENCE))), *BY_ENVIRONMENTS.values()]
+    keys = [*(f"{name}{COST}" for name in dict.fromkeys((*names, *INFERENCE))), *BY_ENVIRONMENTS.values()]
     for entry in profile.entries if isinstance(profile, MapNode) else ():
-        if (name := entry.key.text) not in known and name.removesuffix(COST) not in _KNOWN:
-            message, close = f"`{KEY}.{name}` belongs to no component of the file: it is ignored", nearest(name, known)
-            help = f"write `{close}`" if close else f"its keys are {list_words(known)}"
+        if (name := entry.key.text) not in keys and name.removesuffix(COST) not in _KNOWN:
+            message, close = f"`{KEY}.{name}` belongs to no component of the file: it is ignored", nearest(name, keys)
+            help = f"write `{close}`" if close else f"its keys are {list_words(keys)}"
             notes.warn("PW104", KEY, message, entry.key.span, "not known", help, notes.rename(entry, close) if close else None)
     misspelt: list[str] = []
     for name, entry in hinted_entries(hints).items() if task in TASKS else ():
-        if name not in placed and name not in _KNOWN and (close := nearest(name, placed)):
+        if name not in names and name not in _KNOWN and (close := nearest(name, names)):
             help, edit = f"write `{close}`", notes.rename(entry, close)
             notes.error("PW104", name, f"`{name}` is no component of this job", entry.key.span, "not placed", help, edit)
             misspelt.append(name)
@@ -167,18 +167,18 @@ class RlinfOpening:
 
     def open_ranks(self) -> Reading:
         """See `Opening.open_ranks`."""
-        reading, written = self.read(self.document), self.written
-        if reading.problem is None or written is None:
+        reading, original = self.read(self.document), self.written
+        if reading.problem is None or original is None:
             return reading
-        placed, job = {component.name: component.runs for component in written.components if component.runs}, reading.problem.job
-        job = replace(job, planning=replace(job.planning, own={name: placed.get(name, runs) for name, runs in job.planning.own.items()}))
-        refused = self._refusals(reading)
-        if job.choices and not refused:
+        own_runs, job = {component.name: component.runs for component in original.components if component.runs}, reading.problem.job
+        job = replace(job, planning=replace(job.planning, own={name: own_runs.get(name, runs) for name, runs in job.planning.own.items()}))
+        refusals = self._refusals(reading)
+        if job.choices and not refusals:
             # Roles whose degrees determine those of inference.
             roles = {role for name, role in INFERENCE.items() if name in job.planning.own}
             leaders = [name for name in job.choices if name in roles or interpolates(self.document.root)]
-            job, refused = with_dependent_degrees(job, leaders, self._job_with)
-        findings = (*reading.findings, *(refused if not reading.failed else ()))
+            job, refusals = with_dependent_degrees(job, leaders, self._job_with)
+        findings = (*reading.findings, *(refusals if not reading.failed else ()))
         return replace(reading, problem=replace(reading.problem, job=job), findings=findings)
 
     def find_refusals(self) -> tuple[Finding, ...]:

@@ -121,9 +121,9 @@ def fit(points: tuple[tuple[int, Fraction], ...]) -> Fitted | None:
     if len(xs) > 2:
         curves["a x^2 + b x + c"] = _linear(points, (lambda x: 1.0, float, lambda x: float(x * x)))
     whole = math.fsum((y - mean) ** 2 for y in ys)
-    left = {family: math.fsum((y - curve(x)) ** 2 for x, y in zip(xs, ys)) for family, curve in curves.items()}
-    best = min(left, key=lambda family: left[family] if whole else 0)
-    return Fitted(curves[best], best, 1 - left[best] / whole if whole else 1.0)
+    residuals = {family: math.fsum((y - curve(x)) ** 2 for x, y in zip(xs, ys)) for family, curve in curves.items()}
+    best = min(residuals, key=lambda family: residuals[family] if whole else 0)
+    return Fitted(curves[best], best, 1 - residuals[best] / whole if whole else 1.0)
 
 
 def _scale(xs: Sequence[int], ys: Sequence[float], shape: Callable[[float, float], float], reach: float) -> Curve:
@@ -194,25 +194,25 @@ def formula_of(backend: str | None) -> str:
     return MEGATRON_FORMULA if backend == MEGATRON else f"{MEGATRON_FORMULA}, taken for {'FSDP' if backend == 'fsdp' else 'this'} too"
 
 
-def trained_table(nanoseconds: int, measured: int, replica: int, total: int, batch: Batch, formula: str = MEGATRON_FORMULA) -> Table:
+def trained_table(nanoseconds: int, measured_on: int, replica: int, total: int, batch: Batch, formula: str = MEGATRON_FORMULA) -> Table:
     """Return the table of a trained or probability-computing component.
 
-    Replicas have `replica` accelerators; the cost was measured on `measured` of `total`. The number
-    of replicas divides the groups of an update. s times fewer accelerators take s times as long,
+    Replicas have `replica` accelerators; the cost was measured on `measured_on` of `total`. The
+    number of replicas divides the groups of an update. s times fewer accelerators take s times as long,
     divided by 1 + s / 10 (at least 1.1, at most 1.9), the gain from less communication.
     """
     update = batch.samples // batch.updates
     replicas = [count for count in range(1, total // replica + 1) if update % (count * batch.group) == 0]
     table = {}
     for count in [count * replica for count in replicas] or range(replica, total + 1, replica):
-        if count < measured:
-            slower = Fraction(measured, count)
+        if count < measured_on:
+            slower = Fraction(measured_on, count)
             gain = 1 + min(Fraction(9, 10), max(slower / 10, Fraction(1, 10)))
             table[count] = Measured(count, round(nanoseconds * slower / gain), assumed=formula)
-    return {**table, measured: Measured(measured, nanoseconds)}
+    return {**table, measured_on: Measured(measured_on, nanoseconds)}
 
 
-def generated_table(nanoseconds: int, measured: int, engine: int, running: int, batch: Batch) -> Table:
+def generated_table(nanoseconds: int, measured_on: int, engine: int, running: int, batch: Batch) -> Table:
     """Return the table of rollout in engines of `engine` accelerators.
 
     An engine runs at most `running` requests; from 128 on, nine tenths count as its capacity.
@@ -221,10 +221,10 @@ def generated_table(nanoseconds: int, measured: int, engine: int, running: int, 
     """
     capacity = -(-running * 9 // 10) if running >= 128 else running
     table = {}
-    for count in range(engine, measured, engine):
-        slower = 1 if count // engine * capacity >= batch.samples else Fraction(measured, count)
+    for count in range(engine, measured_on, engine):
+        slower = 1 if count // engine * capacity >= batch.samples else Fraction(measured_on, count)
         table[count] = Measured(count, round(nanoseconds * slower), assumed="RLinf's formula for rollout")
-    return {**table, measured: Measured(measured, nanoseconds)}
+    return {**table, measured_on: Measured(measured_on, nanoseconds)}
 
 
 def simulated_table(profile: Mapping[int, Fraction], environments: int, total: int, even: bool) -> Table:

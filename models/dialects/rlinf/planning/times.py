@@ -87,22 +87,22 @@ class TimedFile:
         batch, running = batch_of(settings), settings.whole("rollout.max_running_requests", PLANS, 1)
         if batch is None:
             return None
-        total, (shared, _), choices = self.cluster.total(), self.find_measured_on(), self._choices()
+        total, (default, _), choices = self.cluster.total(), self.find_measured_on(), self._choices()
         times: dict[str, TimedComponent] = {}
         for name, cost in self.profile.costs.items():
             if (name not in self.placed and not is_separate(settings, name, self.placed, times)) or (
                 name in INFERRING and not infers(settings)
             ):
                 continue
-            measured, own_degrees = self.counts.get(name, shared), degrees_of(settings, name).parallel
+            measured_on, own_degrees = self.counts.get(name, default), degrees_of(settings, name).parallel
             if own_degrees is None or running is None:
                 return None
             table: Callable[[int], Table]
             if name == "rollout":
-                table = partial(generated_table, cost, measured, running=running.value, batch=batch)
+                table = partial(generated_table, cost, measured_on, running=running.value, batch=batch)
             else:
                 formula = formula_of(settings.word(f"{INFERENCE.get(name, name)}.training_backend", PLANS))
-                table = partial(trained_table, cost, measured, total=total, batch=batch, formula=formula)
+                table = partial(trained_table, cost, measured_on, total=total, batch=batch, formula=formula)
             both_degrees = degrees_by_arrangement(settings, name) or ()
             candidates = dict.fromkeys([*both_degrees, *((own_degrees, *choices[name]) if name in choices else ())])
             rows = [row for parallel in candidates for row in _rows(table(parallel.replica), parallel)]
@@ -118,8 +118,8 @@ class TimedFile:
                 table = simulated_table(self.profile.shares[name], amount.value, self.size(name), even=name == "env")
             elif name in self.profile.costs:
                 formula = formula_of(self.settings.word(f"{name}.training_backend", PLANS))
-                measured = self.counts.get(name, assignment.count_held(name))
-                table = trained_table(self.profile.costs[name], measured, 1, self.size(name), Batch(1, 1, 1), formula)
+                measured_on = self.counts.get(name, assignment.count_held(name))
+                table = trained_table(self.profile.costs[name], measured_on, 1, self.size(name), Batch(1, 1, 1), formula)
             else:
                 continue
             times[name] = TimedComponent(tuple(_rows(table)), TABLE)
@@ -148,13 +148,13 @@ class TimedFile:
         if assignment.masks("actor") != assignment.masks("rollout"):
             labels = self.placed["actor"].node_groups
             size = self.size("actor") if labels == self.placed["rollout"].node_groups else total
-            where = f" of {' and '.join(f'`{label}`' for label in labels)}" if size < total else ""
-            taken = f"the costs are taken as those of actor and rollout together on all {size} accelerators{where}"
-            return size, (taken, "actor and rollout are apart in this file")
-        measured = assignment.count_held("actor")
-        noun = with_noun(measured, "accelerator")
-        taken = f"the costs are taken as measured on {noun}, not on all {total}"
-        return measured, (taken, f"actor and rollout share {noun} in this file") if measured < total else ()
+            scope = f" of {' and '.join(f'`{label}`' for label in labels)}" if size < total else ""
+            assumption = f"the costs are taken as those of actor and rollout together on all {size} accelerators{scope}"
+            return size, (assumption, "actor and rollout are apart in this file")
+        count = assignment.count_held("actor")
+        noun = with_noun(count, "accelerator")
+        assumption = f"the costs are taken as measured on {noun}, not on all {total}"
+        return count, (assumption, f"actor and rollout share {noun} in this file") if count < total else ()
 
     def check(self, times: Mapping[str, TimedComponent]) -> None:
         """Note an error for tables without a time for any share of the environments."""
@@ -167,7 +167,7 @@ class TimedFile:
             help, why = "measure more numbers of environments, or add nodes", f"it has times for up to {max(rows)} on one accelerator"
             self.notes.error("PW601", name, message, profile.spans[name], "", help, None, why)
 
-    def followers(self, planned: Placed, times: Mapping[str, TimedComponent]) -> dict[str, str]:
+    def followers(self, candidates: Placed, times: Mapping[str, TimedComponent]) -> dict[str, str]:
         """Return component without times -> planned leader on its accelerators.
 
         The leader is the first on the same accelerators, else on some of them; `reward` follows the
@@ -179,12 +179,12 @@ class TimedFile:
             counts = {row.accelerators for row in times[name].measured} if name in times else range(1, self.size(name) + 1)
             return sum(batch is not None and batch.prompts % count > 0 for count in counts)
 
-        order, leaders = sorted(planned, key=lambda name: LEADERS.index(name) if name in LEADERS else len(LEADERS)), dict[str, str]()
+        order, leaders = sorted(candidates, key=lambda name: LEADERS.index(name) if name in LEADERS else len(LEADERS)), dict[str, str]()
         for name in self.placed:
             masks = assignment.masks(name)
             equal = [leader for leader in order if assignment.masks(leader) == masks]
-            met = [leader for leader in order if any(mask & assignment.masks(leader).get(key, 0) for key, mask in masks.items())]
-            for leader in [] if name in planned else [*equal, *met][:1]:
+            neighbours = [leader for leader in order if any(mask & assignment.masks(leader).get(key, 0) for key, mask in masks.items())]
+            for leader in [] if name in candidates else [*equal, *neighbours][:1]:
                 leaders[name] = min([leader, *order], key=count_lost) if name == "reward" and batch else leader
         return leaders
 
@@ -221,22 +221,22 @@ EITHER = ("embodied_sac", "embodied_dagger", "rlt_ac")
 def _as_started(settings: Settings, workload: Workload, stated_keys: Collection[str], names: Collection[str]) -> Workload:
     """Return the workload of an embodied job, adapted to the starting program."""
     loss = settings.word(LOSS, PLANS)
-    stale = settings.whole(STALE, PLANS, least=0) if settings.has(STALE) else None
-    ahead = stale is not None and stale.value > 0
-    adjusted = workload
-    if loss == ONLY and (stale is None or ahead):
-        adjusted = as_it_runs(workload, stated_keys, f"`{LOSS}: {ONLY}`")
-    elif loss in EITHER and ahead:
-        adjusted = as_it_runs(workload, stated_keys, f"`{STALE}`")
+    stale = settings.whole(STALE, PLANS, minimum=0) if settings.has(STALE) else None
+    is_ahead = stale is not None and stale.value > 0
+    result = workload
+    if loss == ONLY and (stale is None or is_ahead):
+        result = as_it_runs(workload, stated_keys, f"`{LOSS}: {ONLY}`")
+    elif loss in EITHER and is_ahead:
+        result = as_it_runs(workload, stated_keys, f"`{STALE}`")
     elif loss in EITHER and "cost_model" not in stated_keys:
-        how = f"cost model {workload.model}: the job is taken to train when all is generated, as `train_embodied_agent.py` has it;"
-        how += f" where `train_async.py` starts it, write `cost_model: {STEADY}` in `placewright.plan`"
-        adjusted = replace(workload, assumed=(*workload.assumed, how))
-    stages = settings.whole(STAGES, PLANS, 1) if adjusted.model == STEADY and {"env", "rollout"} <= set(names) else None
+        assumption = f"cost model {workload.model}: the job is taken to train when all is generated, as `train_embodied_agent.py` has it;"
+        assumption += f" where `train_async.py` starts it, write `cost_model: {STEADY}` in `placewright.plan`"
+        result = replace(workload, assumed=(*workload.assumed, assumption))
+    stages = settings.whole(STAGES, PLANS, 1) if result.model == STEADY and {"env", "rollout"} <= set(names) else None
     if stages is not None and stages.value == 1:
         note = f"env and rollout: counted as if neither waited for the other, as each does where they are apart (`{STAGES}: 1`)"
-        adjusted = replace(adjusted, assumed=(*adjusted.assumed, note))
-    return adjusted
+        result = replace(result, assumed=(*result.assumed, note))
+    return result
 
 
 def with_rlinf_defaults(
@@ -257,9 +257,9 @@ def with_rlinf_defaults(
         edges = [After(before, after, after == "actor" and not by_environment) for before, after in zip(chain, chain[1:])]
         if not is_embodied:
             inference = list({INFERENCE[name]: name for name in INFERENCE if name in names}.values())
-            trained = [name for name in ("actor", "critic") if name in names]
+            trained_names = [name for name in ("actor", "critic") if name in names]
             edges = [After("rollout", name) for name in inference]
-            edges += [After(name, trains) for trains in trained for name in inference or ["rollout"]]
+            edges += [After(name, trains) for trains in trained_names for name in inference or ["rollout"]]
         workload = replace(workload, after=tuple(edges))
     if "batches" not in stated_keys and is_embodied:
         amount = environments(settings) if by_environment else settings.whole(STAGES, PLANS, 1)

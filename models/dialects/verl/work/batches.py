@@ -60,8 +60,8 @@ def samples_of_step(work: VerlWork) -> int | None:
     if work.entry.program == FULLY_ASYNC:
         mini, batches = work.amount(f"{ACTOR}.ppo_mini_batch_size", SHARES), work.amount("async_training.require_batches", SHARES)
         return mini.value * batches.value * per_prompt.value if mini and batches and per_prompt else None
-    drawn = (None if work.entry.own_trainer else work.amount(DRAWN, SHARES)) or work.amount(PROMPTS, SHARES)
-    return drawn.value * per_prompt.value if drawn and per_prompt else None
+    gen_batch = (None if work.entry.own_trainer else work.amount(DRAWN, SHARES)) or work.amount(PROMPTS, SHARES)
+    return gen_batch.value * per_prompt.value if gen_batch and per_prompt else None
 
 
 def judge_batches(work: VerlWork) -> None:
@@ -69,12 +69,12 @@ def judge_batches(work: VerlWork) -> None:
     if work.entry.kind not in TRAINERS or work.entry.program == FULLY_ASYNC:
         return
     prompts, per_prompt = work.amount(PROMPTS, SHARES), work.amount(EACH, SHARES)
-    drawn = work.amount(DRAWN, SHARES) or prompts
-    if not prompts or not per_prompt or not drawn:
+    gen_batch = work.amount(DRAWN, SHARES) or prompts
+    if not prompts or not per_prompt or not gen_batch:
         return
     # Such trainers draw samples until they have enough.
-    trained = prompts if work.entry.own_trainer else drawn
-    dealings = [*_count_at_start(work, prompts), *_to_ranks(work, trained), *_to_workers(work, drawn)]
+    train_batch = prompts if work.entry.own_trainer else gen_batch
+    dealings = [*_count_at_start(work, prompts), *_to_ranks(work, train_batch), *_to_workers(work, gen_batch)]
     seen = set[tuple[str, int, int]]()
     for dealing in dealings:
         amount, factors, of = dealing.prompts, () if dealing.once else (per_prompt,), " before they are repeated" if dealing.once else ""
@@ -83,9 +83,9 @@ def judge_batches(work: VerlWork) -> None:
             continue
         if dealing.releases == ALWAYS:
             seen.add(key)
-        alike = [demand for demand in dealings if demand.prompts.name == amount.name and demand.releases == dealing.releases]
+        same_kind = [demand for demand in dealings if demand.prompts.name == amount.name and demand.releases == dealing.releases]
         mini = work.amount(f"{ACTOR}.ppo_mini_batch_size", SHARES)
-        step = lcm(*(demand.parts if demand.once else demand.parts // gcd(demand.parts, per_prompt.value) for demand in alike))
+        step = lcm(*(demand.parts if demand.once else demand.parts // gcd(demand.parts, per_prompt.value) for demand in same_kind))
         better = multiples_near(amount.value, step)
         better = [value for value in better if amount is not prompts or not mini or value >= mini.value] or better
         left, right = work.samples(total, of, amount, *factors), Number(dealing.parts, dealing.to, note=dealing.note)
@@ -93,16 +93,16 @@ def judge_batches(work: VerlWork) -> None:
     whole = work.settings.flag(f"{ACTOR}.use_prefix_grouper", SHARES) and work.settings.flag("trainer.balance_batch", SHARES)
     groups = work.data_parallel("actor") if whole and work.entry.kind is ProgramKind.HYBRID and work.settings.since("0.7.0") else None
     if groups:
-        note = f"the samples of a group have a common prefix: {work.text(trained)} groups"
-        left = Number(trained.value, f"{with_noun(trained.value, 'group')} of samples", trained, note)
+        note = f"the samples of a group have a common prefix: {work.text(train_batch)} groups"
+        left = Number(train_batch.value, f"{with_noun(train_batch.value, 'group')} of samples", train_batch, note)
         work.divides("actor", SHARES, left, work.ranks("actor", groups), FIRST_STEP, (), AMONG, source=SOURCE)
 
 
 def _count_at_start(work: VerlWork, prompts: Amount) -> Iterator[Dealing]:
     """Yield verl's count at the start: accelerators, or micro batches of all Megatron ranks."""
     count, parallel, strategy = work.setup.world_size("actor"), work.data_parallel("actor"), work.is_trained_by(ACTOR)
-    fitted = work.settings.flag(f"{ACTOR}.{FITTED}", SHARES) is not False and work.settings.since("0.6.0")
-    if fitted or not count or not work.is_checked_at_start:
+    is_dynamic = work.settings.flag(f"{ACTOR}.{FITTED}", SHARES) is not False and work.settings.since("0.6.0")
+    if is_dynamic or not count or not work.is_checked_at_start:
         return
     micro = work.amount(f"{ACTOR}.{MICRO}_per_gpu", SHARES) if strategy == "megatron" and parallel else None
     if strategy == "fsdp" or work.settings.is_older_than("0.4.0"):
@@ -114,23 +114,23 @@ def _count_at_start(work: VerlWork, prompts: Amount) -> Iterator[Dealing]:
 
 def _not_padded(work: VerlWork) -> Range | None:
     """Return the releases whose trainer needs even samples; None if it pads (0.9.0)."""
-    padded = work.settings.is_v1
-    if padded is False:
+    is_v1 = work.settings.is_v1
+    if is_v1 is False:
         return ALWAYS
-    return Range("0.7.0", "0.9.0") if padded and work.settings.at("trainer.use_v1") is None else None
+    return Range("0.7.0", "0.9.0") if is_v1 and work.settings.at("trainer.use_v1") is None else None
 
 
-def _to_ranks(work: VerlWork, trained: Amount) -> Iterator[Dealing]:
+def _to_ranks(work: VerlWork, train_batch: Amount) -> Iterator[Dealing]:
     """Yield the samples of a step per data parallel rank of every role, unless padded."""
     releases, seen = _not_padded(work), set[int]()
     for name in ("actor", "critic", "reward_model") if releases is not None else ():
         parallel = work.data_parallel(name) if work.is_worker(name) else None
         if parallel and releases is not None and parallel not in seen:
             seen.add(parallel)
-            yield Dealing(name, trained, parallel, f"the {parallel} data parallel ranks of {name}", releases=releases)
+            yield Dealing(name, train_batch, parallel, f"the {parallel} data parallel ranks of {name}", releases=releases)
 
 
-def _to_workers(work: VerlWork, drawn: Amount) -> Iterator[Dealing]:
+def _to_workers(work: VerlWork, gen_batch: Amount) -> Iterator[Dealing]:
     """Yield the samples of ranks or workers that generate, and of reward loops (until 0.9.0).
 
     Until 0.5.0 prompts are repeated after generation. Since 0.6.0 a replica takes one share.
@@ -139,39 +139,39 @@ def _to_workers(work: VerlWork, drawn: Amount) -> Iterator[Dealing]:
     sync = settings.is_older_than("0.7.0") and settings.word(f"{ROLLOUT}.mode", SHARES) in ("", "sync")
     degrees = engine_of(settings, "rollout") if sync and ranks and work.entry.kind is ProgramKind.HYBRID else None
     if degrees and ranks and not work.entry.own_trainer and (settings.since("0.4.0") or work.is_trained_by(ACTOR) == "fsdp"):
-        parts = ranks // degrees[0].replica if settings.since("0.6.0") else ranks
-        to = f"the {parts} {'replicas' if parts < ranks else 'ranks'} that generate"
-        yield Dealing("rollout", drawn, max(parts, 1), to, once=settings.is_older_than("0.5.0"))
+        receivers = ranks // degrees[0].replica if settings.since("0.6.0") else ranks
+        to = f"the {receivers} {'replicas' if receivers < ranks else 'ranks'} that generate"
+        yield Dealing("rollout", gen_batch, max(receivers, 1), to, once=settings.is_older_than("0.5.0"))
     if settings.since("0.5.0") and settings.word(f"{ROLLOUT}.mode", SHARES) != "sync" and releases is not None:
         agents = work.amount(f"{ROLLOUT}.agent.num_workers", SHARES)
         if agents and work.entry.kind in LOOPS and work.setup.component("rollout"):
             default = ", its default" if agents.span is None else ""
             to, note = f"{agents.value} agent loop workers", f"agent loop workers: `{agents.name}` {agents.value}{default}"
-            yield Dealing("rollout", drawn, agents.value, to, releases=releases, note=note)
+            yield Dealing("rollout", gen_batch, agents.value, to, releases=releases, note=note)
     if work.setup.component("reward_model") and is_engine(work.settings, "reward_model") and settings.is_older_than("0.9.0"):
         old = "reward_model.num_workers"
         key = old if settings.is_older_than("0.7.1") or (settings.migrates and settings.has(old)) else "reward.num_workers"
-        workers, own = work.amount(key, SHARES), settings.flag(settings.reward_key("enable_resource_pool"), SHARES)
-        if workers and own is False:
+        workers, has_own_pool = work.amount(key, SHARES), settings.flag(settings.reward_key("enable_resource_pool"), SHARES)
+        if workers and has_own_pool is False:
             note = f"reward loop workers: `{workers.name}` {workers.value}"
-            yield Dealing("reward_model", drawn, workers.value, f"{workers.value} reward loop workers", note=note)
+            yield Dealing("reward_model", gen_batch, workers.value, f"{workers.value} reward loop workers", note=note)
 
 
 def judge_start(work: VerlWork) -> None:
     """Check the batch sizes of every component; batches fitted to the tokens need none."""
     if work.entry.kind not in TRAINERS:
         return
-    checked, settings = work.is_checked_at_start, work.settings
+    is_checked, settings = work.is_checked_at_start, work.settings
     if settings.flag(f"{ACTOR}.{FITTED}", NUMBERS) is False:
-        _check_trained(work, "actor", ACTOR, AT_START if checked else IN_WORKERS)
-        if checked:
+        _check_trained(work, "actor", ACTOR, AT_START if is_checked else IN_WORKERS)
+        if is_checked:
             one_of_two(work, "rollout", f"{ROLLOUT}.{INFERRED}", f"{ACTOR}.{FITTED}", AT_START)
-        if checked and (work.settings.uses_reference or settings.is_older_than("0.4.0")):
+        if is_checked and (work.settings.uses_reference or settings.is_older_than("0.4.0")):
             one_of_two(work, "ref", f"{REFERENCE}.{INFERRED}", f"{ACTOR}.{FITTED}", AT_START)
     _reference_of_megatron(work)
     if work.setup.component("critic") and settings.flag(f"critic.{FITTED}", NUMBERS) is False:
-        _check_trained(work, "critic", "critic", AT_START if checked else WITH_CRITIC)
-    if work.is_worker("reward_model") and checked and settings.flag(f"reward_model.{FITTED}", NUMBERS) is False:
+        _check_trained(work, "critic", "critic", AT_START if is_checked else WITH_CRITIC)
+    if work.is_worker("reward_model") and is_checked and settings.flag(f"reward_model.{FITTED}", NUMBERS) is False:
         one_of_two(work, "reward_model", "reward_model.micro_batch_size", f"reward_model.{FITTED}", AT_START)
 
 
@@ -186,20 +186,20 @@ def judge_tokens(work: VerlWork) -> None:
         return
     length, seen = prompt.value + response.value, set[str]()
     for name, section, prefix, key in FILLED:
-        taken = work.entry.program == FULLY_ASYNC or work.settings.flag("algorithm.rollout_correction.bypass_mode", NUMBERS) is not False
-        skipped = section == ROLLOUT and taken  # the log probabilities of rollout may do
-        used = work.is_worker(name) and not skipped and work.settings.flag(f"{section}.{prefix}{FITTED}", NUMBERS)
-        owner, tokens = OWNERS[name], work.amount(f"{section}.{key}", NUMBERS) if used else None
-        sliced = work.is_trained_by(owner)
-        slices = work.amount(f"{owner}.megatron.context_parallel_size", NUMBERS) if sliced == "megatron" else work.sequence(owner, NUMBERS)
-        if not tokens or tokens.name in seen or not sliced:
+        bypass = work.entry.program == FULLY_ASYNC or work.settings.flag("algorithm.rollout_correction.bypass_mode", NUMBERS) is not False
+        may_skip = section == ROLLOUT and bypass  # the log probabilities of rollout may do
+        is_filled = work.is_worker(name) and not may_skip and work.settings.flag(f"{section}.{prefix}{FITTED}", NUMBERS)
+        owner, tokens = OWNERS[name], work.amount(f"{section}.{key}", NUMBERS) if is_filled else None
+        backend = work.is_trained_by(owner)
+        slices = work.amount(f"{owner}.megatron.context_parallel_size", NUMBERS) if backend == "megatron" else work.sequence(owner, NUMBERS)
+        if not tokens or tokens.name in seen or not backend:
             continue
         seen.add(tokens.name)
-        parts = slices.value if slices else 1
+        factor = slices.value if slices else 1
         note = f"{length} tokens: {work.text(prompt)} + {work.text(response)}; verl pads every sample to them"
-        left = Number(tokens.value * parts, work.text(tokens) + (f" x {parts} slices" if parts > 1 else ""), tokens)
+        left = Number(tokens.value * factor, work.text(tokens) + (f" x {factor} slices" if factor > 1 else ""), tokens)
         right = Number(length, f"the {length} tokens of a padded sample", note=note)
-        work.check(name, AtLeast(code=NUMBERS, source=FILLING, left=left, right=right, suggest=[-(-length // parts)], when=FIRST_STEP,
+        work.check(name, AtLeast(code=NUMBERS, source=FILLING, left=left, right=right, suggest=[-(-length // factor)], when=FIRST_STEP,
                                  message="{left} is less than {right}"))  # fmt: skip
 
 
@@ -264,12 +264,12 @@ def _micro(work: VerlWork, name: str, owner: str, mini: Amount, micro: Amount, w
     work.divides(name, NUMBERS, mini, Number(micro.value, work.short_text(micro), micro), when, source=VALIDATED)
     ranks = work.setup.world_size("actor") if when == AT_START and work.is_trained_by(owner) == "fsdp" else None
     sequence = work.amount(f"{owner}.ulysses_sequence_parallel_size", NUMBERS)
-    parts = sequence.value if sequence else 1
+    slices = sequence.value if sequence else 1
     if ranks:
-        least = -(-ranks // parts)
-        fitting = next((size for size in range(least, mini.value + 1) if mini.value % size == 0), least)
-        factor, note = (f" x {parts}", f"times {parts}, the sequence parallel ranks") if parts > 1 else ("", "")
-        product = Number(micro.value * parts, work.text(micro) + factor, micro, note)
+        minimum = -(-ranks // slices)
+        fitting = next((size for size in range(minimum, mini.value + 1) if mini.value % size == 0), minimum)
+        factor, note = (f" x {slices}", f"times {slices}, the sequence parallel ranks") if slices > 1 else ("", "")
+        product = Number(micro.value * slices, work.text(micro) + factor, micro, note)
         # The edit changes only the micro batch, so it must divide the mini batch already.
         whole, edits = Number(ranks, f"the {ranks} accelerators of the trainer"), mini.value % micro.value == 0
         work.check(name, AtLeast(code=NUMBERS, source=VALIDATED, left=product, right=whole, suggest=[fitting], edits=edits,

@@ -77,8 +77,8 @@ def _is_for(work: VerlWork, demand: Demand) -> bool:
     settings, part = work.settings, demand.get("part", "")
     if not settings.choice.possible_in(releases_of(demand)) or (part and work.setup.component(part) is None):
         return False
-    named = (demand.get("key") or demand["left"], *demand.get("flags", ()), *demand.get("words", ()), *demand.get("are_set", ()))
-    if any(map(settings.is_elsewhere, named)):
+    keys = (demand.get("key") or demand["left"], *demand.get("flags", ()), *demand.get("words", ()), *demand.get("are_set", ()))
+    if any(map(settings.is_elsewhere, keys)):
         return False
     if ("v1" in demand and demand["v1"] != settings.is_v1) or ("validates" in demand and not work.validates):
         return False
@@ -88,7 +88,7 @@ def _is_for(work: VerlWork, demand: Demand) -> bool:
     if not are_set or any(settings.at(key) is None for key in demand.get("written", ())):
         return False
     small = all(_number(work, key) <= most for key, most in demand.get("at_most", {}).items())
-    large = all(_number(work, key) > least for key, least in demand.get("more_than", {}).items())
+    large = all(_number(work, key) > minimum for key, minimum in demand.get("more_than", {}).items())
     return small and large and is_for(settings, demand, MODE)
 
 
@@ -103,17 +103,17 @@ def _judge(work: VerlWork, demand: Demand) -> None:
     subject, key = demand.get("subject") or demand.get("part") or "actor", demand.get("key") or demand["left"]
     document = work.notes.document
     source = demand["source"] if demand["source"].startswith("Megatron") else f"verl, {demand['source']}"
-    given: dict[str, Any] = {"code": demand.get("code", MODE), "source": source}
+    overrides: dict[str, Any] = {"code": demand.get("code", MODE), "source": source}
     if isinstance(demand.get("values"), str):
-        given["values"] = work.settings.words(demand["values"])
+        overrides["values"] = work.settings.words(demand["values"])
     if demand.get("own_code") and work.loads_code(*OWN_CODE):
-        given["severity"] = Severity.WARNING
+        overrides["severity"] = Severity.WARNING
     when = getattr(moments, demand["when"])
     when = when_served(work, subject, when) if "engine" in demand else when
-    given["when"] = IN_WORKERS if when == AT_START and not work.is_checked_at_start else when
+    overrides["when"] = IN_WORKERS if when == AT_START and not work.is_checked_at_start else when
     findings, value = work.notes.findings, work.settings.at(work.settings.resolve_key(key))
     before = len(findings)
-    work.check(subject, check_of(demand, **given))
+    work.check(subject, check_of(demand, **overrides))
     is_own = value is not None and (document.program is not None or value.span.file == document.source.name)
     if len(findings) > before and key in refused_keys(work.notes, work.settings):
         del findings[before:]  # reported as a key

@@ -33,11 +33,11 @@ def judge_engines(work: VerlWork) -> None:
         setup.components = tuple(replace(component, server=1) for component in setup.components)
     # An engine's refusals do not depend on the number of accelerators.
     for name in work.served if entry.kind in (*TRAINERS, ProgramKind.SERVER) else ():
-        if (known := engine_of(settings, name)) is not None:
+        if (degrees := engine_of(settings, name)) is not None:
             if name != APART:
-                _check_refused(work, name, known)
+                _check_refused(work, name, degrees)
                 _context(work, name)
-            _servers(work, name, *known)
+            _servers(work, name, *degrees)
 
 
 def _per_node(work: VerlWork, name: str) -> Amount | None:
@@ -47,19 +47,19 @@ def _per_node(work: VerlWork, name: str) -> Amount | None:
     if is_teacher(name):
         key = "distillation.n_gpus_per_node"
     elif name == "reward_model":
-        own = settings.flag(settings.reward_key("enable_resource_pool"), DEGREES)
-        key = settings.reward_key("n_gpus_per_node") if own else ACCELERATORS
+        has_own_pool = settings.flag(settings.reward_key("enable_resource_pool"), DEGREES)
+        key = settings.reward_key("n_gpus_per_node") if has_own_pool else ACCELERATORS
     elif work.entry.kind is ProgramKind.SEPARATE:
         key = "rollout.n_gpus_per_node" if settings.since("0.7.1") else ACCELERATORS
     return work.amount(key, DEGREES)
 
 
-def _check_refused(work: VerlWork, name: str, known: Degrees) -> None:
+def _check_refused(work: VerlWork, name: str, degrees: Degrees) -> None:
     """Report degrees that an engine refuses or never gets; see facts/demands.json too."""
-    (parallel, amounts), key = known, engine_key(work.settings, name)
+    (parallel, amounts), key = degrees, engine_key(work.settings, name)
     program = work.settings.word(key("name"), MODE)
     if program == "trtllm":
-        _check_trtllm(work, name, key, known)
+        _check_trtllm(work, name, key, degrees)
     elif program == "vllm":
         _check_vllm(work, name, amounts)
     # Until 0.7.1 only tp divides its pool.
@@ -82,15 +82,15 @@ def _context(work: VerlWork, name: str) -> None:
     in_workers = name == "rollout" and settings.is_older_than("0.7.0") and settings.word(key("mode"), MODE) in ("sync", "")
     if not prompt or not response or not (is_teacher(name) or (in_workers and work.entry.kind in TRAINERS)):
         return
-    program, taken = settings.word(key("name"), MODE), work.amount(key("max_model_len"), NUMBERS)
+    program, max_length = settings.word(key("name"), MODE), work.amount(key("max_model_len"), NUMBERS)
     tokens = prompt.value + response.value + is_teacher(name)
     note = f"{tokens} tokens: {work.text(prompt)} + {work.text(response)}" + " + 1" * is_teacher(name)
-    needed, when = Number(tokens, f"the {tokens} tokens of a sample", note=note), WITH_TEACHERS if is_teacher(name) else IN_WORKERS
+    demand, when = Number(tokens, f"the {tokens} tokens of a sample", note=note), WITH_TEACHERS if is_teacher(name) else IN_WORKERS
     if program == "vllm" and in_workers and settings.flag(key("enable_chunked_prefill"), MODE):
-        left, needed = work.number(key("max_num_batched_tokens"), NUMBERS), work.of(taken) or needed
+        limit, demand = work.number(key("max_num_batched_tokens"), NUMBERS), work.of(max_length) or demand
     else:
-        left = work.of(taken) if is_teacher(name) or (program == "sglang" and settings.since("0.4.0")) else None
-    work.check(name, AtLeast(code=NUMBERS, source="verl, verl/workers/rollout/", left=left, right=needed, when=when,
+        limit = work.of(max_length) if is_teacher(name) or (program == "sglang" and settings.since("0.4.0")) else None
+    work.check(name, AtLeast(code=NUMBERS, source="verl, verl/workers/rollout/", left=limit, right=demand, when=when,
                              message="{left} is less than {right}"))  # fmt: skip
 
 
@@ -107,7 +107,7 @@ def _check_vllm(work: VerlWork, name: str, amounts: Mapping[str, Amount]) -> Non
         why = f"vLLM starts {tp.value} of {size} workers, the others {'wait for ever' if hybrid else 'idle'}"
         help_ = f"set `expert_parallel_size` to {size} for a model with experts, or {work.spell(dp.name, 1)}"
         when = "verl notices this never: the first transfer of weights hangs (verl#5607, fixed in 0.8.0)" if hybrid else NEVER
-        work.report(MODE, name, message, dp.span, help_, dp.becomes(1), "not given to vLLM", why, when, proved=hybrid,
+        work.report(MODE, name, message, dp.span, help_, dp.becomes(1), "not given to vLLM", why, when, is_proved=hybrid,
                   releases=Range("0.6.1", "0.8.0"))  # fmt: skip
     per_node, newer = _per_node(work, name), work.settings.since("0.8.0")
     if per_node is not None and name == "rollout" and (dp if newer else ep).value > 1:
@@ -118,9 +118,9 @@ def _check_vllm(work: VerlWork, name: str, amounts: Mapping[str, Amount]) -> Non
                      source="verl, vllm_async_server.py (launch_server)")  # fmt: skip
 
 
-def _check_trtllm(work: VerlWork, name: str, key: Callable[[str], str], known: Degrees) -> None:
+def _check_trtllm(work: VerlWork, name: str, key: Callable[[str], str], degrees: Degrees) -> None:
     """Check the degrees and, until 0.8.0, the single node of TensorRT-LLM."""
-    (parallel, amounts), moe = known, work.amount(key("moe_tensor_parallel_size"), MODE)
+    (parallel, amounts), moe = degrees, work.amount(key("moe_tensor_parallel_size"), MODE)
     tensor, experts = amounts["tp"], amounts["ep"]
     if is_teacher(name):
         message, at = "TensorRT-LLM cannot serve a teacher: verl raises a NotImplementedError", work.settings.place(key("name"))
@@ -144,14 +144,14 @@ def _servers(work: VerlWork, name: str, parallel: Parallel, amounts: Mapping[str
         return
     if pool.size % size:
         return
-    part, server_size = pool.parts[0].size, min(per_node.value, size)
+    part_size, server_size = pool.parts[0].size, min(per_node.value, size)
 
     def fits(replica: int) -> bool:
         server = min(per_node.value, replica)
-        whole = pool.size % replica == 0 and (part % replica == 0 or replica % part == 0)
-        return whole and replica % server == 0 and part % server == 0
+        whole = pool.size % replica == 0 and (part_size % replica == 0 or replica % part_size == 0)
+        return whole and replica % server == 0 and part_size % server == 0
 
-    help_, edit = f"make {work.spell(per_node.name, part)}", None
+    help_, edit = f"make {work.spell(per_node.name, part_size)}", None
     tensor, tp = amounts["tp"], parallel.tp
     if better := find_near(tp, [value for value in divisors(pool.size) if fits(value * (size // tp))]):
         close = min(better, key=lambda value: abs(value - tp))
@@ -163,26 +163,26 @@ def _servers(work: VerlWork, name: str, parallel: Parallel, amounts: Mapping[str
         why = f"verl takes `{per_node.name}` for the size of a node of `{pool.name}` ({pool.sizes})"
         work.report(TORN, name, message, at, help_, edit, with_noun(size, "accelerator"), why, when_served(work, name))
         server_size = 1  # no server starts
-    elif part % server_size:
+    elif part_size % server_size:
         by = f"{work.text(per_node)}, which verl takes for the size of a node"
-        taken = f"a server takes {with_noun(server_size, 'accelerator')} by {by}"
-        fixes[TORN] = Fix(help_, edit, () if per_node.value == part else (taken,))
+        note = f"a server takes {with_noun(server_size, 'accelerator')} by {by}"
+        fixes[TORN] = Fix(help_, edit, () if per_node.value == part_size else (note,))
     work.setup.change(component, replace(component, server=server_size, fixes=fixes))
 
 
 def fix_degrees(work: VerlWork) -> None:
     """Give components the fixes of degrees for replicas that do not divide the pool."""
     for component in work.setup.components:
-        pool, known = work.setup.pool(component.name), work.setup.degrees(component.name)
-        if pool is None or known is None or not known[1]:
+        pool, setup_degrees = work.setup.pool(component.name), work.setup.degrees(component.name)
+        if pool is None or setup_degrees is None or not setup_degrees[1]:
             continue
-        amounts, fixes, size = known[1], dict(component.fixes), component.parallel.replica
-        part_size, served = pool.parts[0].size, is_engine(work.settings, component.name)
+        amounts, fixes, size = setup_degrees[1], dict(component.fixes), component.parallel.replica
+        part_size, is_served = pool.parts[0].size, is_engine(work.settings, component.name)
         unset = [amount for amount in amounts.values() if amount.span is None and amount.value > 1 and amount.default]
         silent = tuple(f"`{amount.name}` is unset, {amount.value} is the default ({amount.default})" for amount in unset)
 
-        def fits(size: int, pool: Pool = pool, part_size: int = part_size, served: bool = served) -> bool:
-            return pool.size % size == 0 and not (served and part_size % size and size % part_size)
+        def fits(size: int, pool: Pool = pool, part_size: int = part_size, is_served: bool = is_served) -> bool:
+            return pool.size % size == 0 and not (is_served and part_size % size and size % part_size)
 
         if not fits(size):
             degrees = {name: amounts[name].value for name in ("tp", "pp", "cp", "dp") if name in amounts}
@@ -193,7 +193,7 @@ def fix_degrees(work: VerlWork) -> None:
                     best = min(fitting, key=lambda value: (abs(value - degrees[name]), value))
                     help_, edit = work.set(amounts[name], best), amounts[name].becomes(best)
                     break
-            when = when_served(work, component.name) if served else work.when_divided(component.name)
+            when = when_served(work, component.name) if is_served else work.when_divided(component.name)
             fixes |= {DEGREES: Fix(help_, edit, (*silent, when)), TORN: Fix(help_, edit, silent)}
         # Tensor parallel groups stay inside a node if their size divides the parts of the pool.
         tensor = amounts.get("tp")
@@ -204,5 +204,5 @@ def fix_degrees(work: VerlWork) -> None:
 
 def when_served(work: VerlWork, name: str, otherwise: str = AFTER_WEIGHTS) -> str:
     """Return the moment when verl starts servers; a pooled reward model is first until 0.7.1."""
-    own = work.settings.flag(work.settings.reward_key("enable_resource_pool"), DEGREES)
-    return WITH_REWARD if name == "reward_model" and own is False and work.settings.is_older_than("0.7.1") else otherwise
+    has_own_pool = work.settings.flag(work.settings.reward_key("enable_resource_pool"), DEGREES)
+    return WITH_REWARD if name == "reward_model" and has_own_pool is False and work.settings.is_older_than("0.7.1") else otherwise

@@ -41,9 +41,9 @@ def judge_machine(work: VerlWork) -> None:
     """Check the accelerators and CPUs that the script gives Ray; report unread sizing keys."""
     pools = work.setup.pools
     if work.entry.kind in RAY and pools:
-        alone = all(pool.count == 1 for pool in pools)
-        _accelerators(work, alone)
-        if alone:
+        is_single_node = all(pool.count == 1 for pool in pools)
+        _accelerators(work, is_single_node)
+        if is_single_node:
             _cpus(work)
     if work.entry.kind is ProgramKind.PROCESSES and pools:
         _processes(work)
@@ -51,27 +51,27 @@ def judge_machine(work: VerlWork) -> None:
         _unread(work)
 
 
-def _accelerators(work: VerlWork, alone: bool) -> None:
+def _accelerators(work: VerlWork, is_single_node: bool) -> None:
     """Check that the script shows Ray enough accelerators of this node."""
     program, pools = work.notes.document.program, work.setup.pools
     machine = program.machine if program is not None else None
-    need = sum(pool.size for pool in pools) if alone else max(parts.size for pool in pools for parts in pool.parts)
+    need = sum(pool.size for pool in pools) if is_single_node else max(parts.size for pool in pools for parts in pool.parts)
     key, limits = "ray_kwargs.ray_init.num_gpus", list[tuple[int, str, Span | None]]()
     if machine is not None and machine.accelerators is not None:
-        shown = f"the script shows Ray {with_noun(machine.accelerators, 'accelerator')} of this node"
-        limits.append((machine.accelerators, shown, machine.accelerators_span))
+        text = f"the script shows Ray {with_noun(machine.accelerators, 'accelerator')} of this node"
+        limits.append((machine.accelerators, text, machine.accelerators_span))
     if work.settings.since("0.6.0") and work.settings.at(key) is not None and not _is_submitted(program):
-        amount = work.settings.whole(key, FIT, least=0)
+        amount = work.settings.whole(key, FIT, minimum=0)
         limits += [(amount.value, f"`{key}` gives Ray {with_noun(amount.value, 'accelerator')}", amount.span)] if amount else []
-    available, shown, at = min(limits, key=lambda limit: limit[0], default=(need, "", None))
+    available, text, at = min(limits, key=lambda limit: limit[0], default=(need, "", None))
     if need <= available:
         return
-    if not alone:
-        message, help_ = f"{shown}, but a part of a pool needs {need} of one", f"show Ray {need} accelerators on each node"
-        work.report(FIT, pools[0].name, message, at, help_, None, "", HANGS, proved=False)
+    if not is_single_node:
+        message, help_ = f"{text}, but a part of a pool needs {need} of one", f"show Ray {need} accelerators on each node"
+        work.report(FIT, pools[0].name, message, at, help_, None, "", HANGS, is_proved=False)
         return
     names = " and ".join(f"`{pool.name}` ({pool.sizes})" for pool in pools)
-    message = f"{shown}, but {names} need{'s' * (len(pools) == 1)} {need}"
+    message = f"{text}, but {names} need{'s' * (len(pools) == 1)} {need}"
     size = work.spell(pools[0].accelerators_key or ACCELERATORS, available)
     help_ = f"show Ray {need} accelerators" + f", or set {size}" * bool(available and need % available == 0)
     when = f"verl raises a ValueError: Total available GPUs {available}.0 is less than total desired GPUs {need}"
@@ -105,11 +105,11 @@ def _cpus(work: VerlWork) -> None:
         limits.append((amount.value, f"`{key}` {amount.value}", amount.span))
     if machine is not None and machine.cpus is not None:
         limits.append((machine.cpus, f"`--num-cpus` {machine.cpus}", machine.cpus_span))
-    count, reserved = sum(pool.size for pool in pools), sum(reserve.cpus for reserve in work.entry.reserves)
-    need = sum(pool.size * pool.cpus for pool in pools) + reserved
+    count, reserves = sum(pool.size for pool in pools), sum(reserve.cpus for reserve in work.entry.reserves)
+    need = sum(pool.size * pool.cpus for pool in pools) + reserves
     for available, text, at in limits:
         if available < need:
-            cpus = f"{need - reserved} for {with_noun(count, 'accelerator')}" + f" and {reserved} for its processes" * bool(reserved)
+            cpus = f"{need - reserves} for {with_noun(count, 'accelerator')}" + f" and {reserves} for its processes" * bool(reserves)
             edit = amount.becomes(need) if amount is not None and at == amount.span else None
             message = f"{text} is fewer than the CPUs that verl reserves: {cpus}"
             work.report(CPUS, pools[0].name, message, at, f"make it {need} or more", edit, "too few", HANGS)
@@ -121,21 +121,21 @@ def _unread(work: VerlWork) -> None:
     separate = work.entry.kind in (ProgramKind.SEPARATE, ProgramKind.GENERATION)
     # Defaults of a configuration demand nothing.
     sources = frozenset(document.included) - {document.source.name, "--set"}
-    refused = refused_keys(work.notes, work.settings)
+    refusals = refused_keys(work.notes, work.settings)
     for path, scalar in scalars_by_path(document.root):
         number = scalar.value
         is_number = (isinstance(number, (int, float)) and bool(number)) or (isinstance(number, str) and number.isdecimal())
         is_size = NAMING.search(path.rpartition(".")[2].lower()) and (is_number or is_unknown(scalar))
         if not is_size or scalar.span.file in sources:
             continue
-        known = UNDERSTOOD.fullmatch(path) and (separate or not ROLLOUT_POOL.fullmatch(path))
-        known = known and not any(path.startswith(section) and work.settings.is_older_than(release) for section, release in SINCE)
-        known = known or path in work.settings.asked | refused or path.partition(".")[0] in IGNORED
-        if not known and not is_used(work.notes, path, scalar.span):
+        is_read = UNDERSTOOD.fullmatch(path) and (separate or not ROLLOUT_POOL.fullmatch(path))
+        is_read = is_read and not any(path.startswith(section) and work.settings.is_older_than(release) for section, release in SINCE)
+        is_read = is_read or path in work.settings.asked | refusals or path.partition(".")[0] in IGNORED
+        if not is_read and not is_used(work.notes, path, scalar.span):
             sections.setdefault(path.rpartition(".")[0], []).append(path)
     for owner, paths in list(sections.items())[:MOST_NAMED]:
-        named = ", ".join(f"`{path}`" for path in paths[:MOST_NAMED])
-        why = f"{named} size{'s' * (len(paths) == 1)} something on accelerators, which is not read here"
+        names = ", ".join(f"`{path}`" for path in paths[:MOST_NAMED])
+        why = f"{names} size{'s' * (len(paths) == 1)} something on accelerators, which is not read here"
         add = "Count its accelerators yourself"
         if ".engine_kwargs" in owner:
             add = f"Write it as a key of verl, such as `{owner.partition('.engine_kwargs')[0]}.tensor_model_parallel_size`"

@@ -54,8 +54,8 @@ def judge_meshes(work: VerlWork) -> None:
             why = f"the degrees of {strategy} are not read: data parallel ranks and batches of {name} are unknown"
             work.notes.unsure(DEGREES, name, why)
     # Until 0.7.1 workers that only generate make the mesh of the actor too, of their own ranks.
-    apart = work.entry.kind is ProgramKind.SEPARATE and not work.entry.own_trainer and work.settings.is_older_than("0.7.1")
-    ranks = work.setup.world_size("rollout") if apart else None
+    is_separate = work.entry.kind is ProgramKind.SEPARATE and not work.entry.own_trainer and work.settings.is_older_than("0.7.1")
+    ranks = work.setup.world_size("rollout") if is_separate else None
     if ranks and work.is_trained_by(ACTOR) == "fsdp":
         _mesh(work, "rollout", ACTOR, ranks, work.settings.shards_key("actor"))
 
@@ -81,11 +81,11 @@ def _dynamic(work: VerlWork, name: str, section: str, ranks: int) -> None:
     if work.settings.is_older_than("0.9.0") or not work.settings.flag(f"{section}.dynamic_context_parallel", MODE):
         return
     shares = [work.amount(f"{section}.{key}_model_parallel_size", DEGREES) for key in ("tensor", "pipeline")]
-    parts = prod(share.value for share in shares if share)
-    if all(shares) and ranks % parts == 0 and ranks // parts % 2:
-        left, at = with_noun(ranks // parts, "rank"), work.settings.place(f"{section}.dynamic_context_parallel")
-        message = f"{left} of {name} {'is' if ranks == parts else 'are'} left for data and context: dynamic context needs an even number"
-        work.report(DEGREES, name, message, at, "change tp or pp", None, left, IN_WORKERS)
+    shards = prod(share.value for share in shares if share)
+    if all(shares) and ranks % shards == 0 and ranks // shards % 2:
+        rest, at = with_noun(ranks // shards, "rank"), work.settings.place(f"{section}.dynamic_context_parallel")
+        message = f"{rest} of {name} {'is' if ranks == shards else 'are'} left for data and context: dynamic context needs an even number"
+        work.report(DEGREES, name, message, at, "change tp or pp", None, rest, IN_WORKERS)
 
 
 def _check_tuned(work: VerlWork) -> None:
@@ -114,15 +114,15 @@ def _veomni(work: VerlWork, name: str, section: str, ranks: int) -> None:
     """
     sequence, experts = (work.amount(f"{section}.{key}_parallel_size", DEGREES) for key in ("ulysses", "expert"))
     _ranks_divide(work, name, ranks, sequence)
-    if ranks % (parts := sequence.value if sequence else 1) == 0:
-        _shards_divide(work, name, ranks // parts, f"{section}.fsdp_size")
+    if ranks % (slices := sequence.value if sequence else 1) == 0:
+        _shards_divide(work, name, ranks // slices, f"{section}.fsdp_size")
     if experts and ranks % experts.value:
         why = f"whether VeOmni takes {work.text(experts)} for {with_noun(ranks, 'rank')} is not known"
         work.notes.unsure(DEGREES, name, why, True, f"Set `{experts.name}` to a divisor of {ranks}")
 
 
 def _shards_divide(work: VerlWork, name: str, ranks: int, shards: str) -> None:
-    size = work.amount(shards, DEGREES, least=-(10**9))
+    size = work.amount(shards, DEGREES, minimum=-(10**9))
     if size and size.value == 0:
         message = f"{work.text(size)} shards the weights of {name} over no rank: verl divides by it"
         work.demand(DEGREES, name, message, shards, -1, IN_WORKERS)
@@ -133,8 +133,8 @@ def _shards_divide(work: VerlWork, name: str, ranks: int, shards: str) -> None:
 def _ranks_divide(work: VerlWork, name: str, ranks: int, amount: Amount | None, text: str = "") -> None:
     if amount:
         world = Number(ranks, f"the {with_noun(ranks, 'rank')} of {name}")
-        parts = Number(amount.value, text or f"{amount.value} sequence parallel ranks", amount)
-        work.divides(name, DEGREES, world, parts, IN_WORKERS, (), "{left} cannot be divided into {right}", change="right", source=MESH)
+        divisor = Number(amount.value, text or f"{amount.value} sequence parallel ranks", amount)
+        work.divides(name, DEGREES, world, divisor, IN_WORKERS, (), "{left} cannot be divided into {right}", change="right", source=MESH)
 
 
 def _titan(work: VerlWork, name: str, section: str, ranks: int) -> None:
@@ -145,7 +145,7 @@ def _titan(work: VerlWork, name: str, section: str, ranks: int) -> None:
     if work.missing_group(section.rpartition(".")[0]):
         return
     keys = ("data_parallel_shard", "tensor_parallel", "data_parallel_replicate", "context_parallel", "pipeline_parallel")
-    amounts = [amount for key in keys if (amount := work.settings.whole(f"{section}.{key}_size", DEGREES, 1, least=-1))]
+    amounts = [amount for key in keys if (amount := work.settings.whole(f"{section}.{key}_size", DEGREES, 1, minimum=-1))]
     sizes = [amount.value for amount in amounts]
     if len(sizes) < len(keys) or sizes[0] < 1 or prod(sizes) == ranks:
         return  # shards of -1 take all remaining ranks
@@ -170,11 +170,11 @@ def _groups(work: VerlWork, name: str, owner: str, section: str, ranks: int) -> 
         _experts(work, name, section, ranks)
         return
     for key in GROUPS:
-        amount, holds = work.amount(f"{section}.{key}", DEGREES), work.amount(f"{first}.megatron.{key}", DEGREES)
-        if amount and amount.span and holds:
+        amount, value = work.amount(f"{section}.{key}", DEGREES), work.amount(f"{first}.megatron.{key}", DEGREES)
+        if amount and amount.span and value:
             message = f"{{left}} makes no groups: {name} runs in processes of {first.rpartition('.')[2]}, whose {{right}} holds"
             severity = Severity.WARNING
-            work.check(name, Equals(code=REPLACED, source=MESH, left=amount, right=holds, message=message, severity=severity, when=NEVER))
+            work.check(name, Equals(code=REPLACED, source=MESH, left=amount, right=value, message=message, severity=severity, when=NEVER))
 
 
 def _stages(work: VerlWork, name: str, degrees: str) -> None:
@@ -207,20 +207,20 @@ def stages_of(work: VerlWork, section: str, owner: str) -> PipelineStages | int 
 
 
 def _experts(work: VerlWork, name: str, degrees: str, ranks: int) -> None:
-    tensor, stages, _, experts, own = (work.amount(f"{degrees}.{key}", DEGREES) for key in GROUPS)
+    tensor, stages, _, experts, expert_tensor = (work.amount(f"{degrees}.{key}", DEGREES) for key in GROUPS)
     if not tensor or not experts or not stages:
         return
-    inner = own or tensor
+    inner = expert_tensor or tensor
     total = inner.value * experts.value * stages.value
-    if (experts.value == 1 and own is None) or ranks % total == 0:
+    if (experts.value == 1 and expert_tensor is None) or ranks % total == 0:
         return  # without experts, tp x pp demand the same
     message = f"the {with_noun(ranks, 'rank')} of {name} cannot be divided by expert tp x ep x pp = "
     message += f"{inner.value} x {experts.value} x {stages.value} = {total}"
     key = f"{degrees}.expert_tensor_parallel_size"
-    note = "" if own else f"`{key}` is null, and so takes the tensor parallel size {tensor.value}"
+    note = "" if expert_tensor else f"`{key}` is null, and so takes the tensor parallel size {tensor.value}"
     fitting = [size for size in divisors(ranks) if size <= inner.value and ranks % (size * experts.value * stages.value) == 0]
     if fitting:
-        help_, edit = f"set {work.spell(key, max(fitting))}", own.becomes(max(fitting)) if own else None
+        help_, edit = f"set {work.spell(key, max(fitting))}", expert_tensor.becomes(max(fitting)) if expert_tensor else None
     else:
         better = find_near(experts.value, [size for size in divisors(ranks) if ranks % (inner.value * size * stages.value) == 0])
         help_ = work.set(experts, *better) if better else f"make expert tp x ep x pp a divisor of {ranks}"
@@ -237,9 +237,9 @@ def read_models(work: VerlWork) -> None:
         key = "model.path" if work.entry.kind is ProgramKind.GENERATION else _path(work, name)
         if splits := _splits(work, name):
             # A default model is not what the user means.
-            written = work.settings.has(key) and not work.settings.is_open(key, DIVIDES)
-            path = work.settings.word(key, DIVIDES) if written else ""
-            at = work.settings.place(key) if written else None
+            is_written = work.settings.has(key) and not work.settings.is_open(key, DIVIDES)
+            path = work.settings.word(key, DIVIDES) if is_written else ""
+            at = work.settings.place(key) if is_written else None
             work.setup.models[name] = ModelUse(path or "", key, splits, at, run=run_of(work, name))
 
 
@@ -256,8 +256,8 @@ def _path(work: VerlWork, name: str) -> str:
 
 def _splits(work: VerlWork, name: str) -> tuple[Split, ...]:
     if is_engine(work.settings, name):
-        known = engine_of(work.settings, name)
-        return engine_splits(places_of(**known[1]), AFTER_WEIGHTS) if known else ()
+        engine_degrees = engine_of(work.settings, name)
+        return engine_splits(places_of(**engine_degrees[1]), AFTER_WEIGHTS) if engine_degrees else ()
     owner, is_tuned = OWNERS.get(name, ""), work.entry.kind in TUNES
     strategy = (tuner_of(work.settings) or "fsdp" if is_tuned else work.is_trained_by(owner)) if owner else None
     if strategy == "fsdp" and tuner_of(work.settings) != "":
@@ -279,8 +279,8 @@ def run_of(work: VerlWork, name: str) -> MemoryInput | None:
     settings, plain = work.settings, work.settings.plain
     if settings.at(f"{HINTS}.{name}.estimate") is None:
         return None
-    parts = [whole_number(plain(f"data.max_{part}_length", 512)) for part in ("prompt", "response")]
-    tokens = sum(parts) if all(parts) else 0
+    lengths = [whole_number(plain(f"data.max_{field}_length", 512)) for field in ("prompt", "response")]
+    tokens = sum(lengths) if all(lengths) else 0
     if name == "rollout":
         # An engine takes its share of each accelerator, and frees it while others work, unless
         # disabled.
@@ -303,8 +303,8 @@ def run_of(work: VerlWork, name: str) -> MemoryInput | None:
         slices = work.sequence(owner, DIVIDES) if strategy == "fsdp" else None
         sequence = -(-tokens // (slices.value if slices else 1))
 
-    def is_offloaded(engine: str, *updated: str) -> bool:
-        return all(plain(f"{engine}.{part}", False) is True for part in ("param_offload", *(updated if updates else ())))
+    def is_offloaded(engine: str, *update_parts: str) -> bool:
+        return all(plain(f"{engine}.{field}", False) is True for field in ("param_offload", *(update_parts if updates else ())))
 
     if strategy == "megatron":
         engine = f"{owner}.megatron"

@@ -55,25 +55,25 @@ def _strategies(work: VerlWork) -> None:
     """Check that strategies are known, and in some releases the same."""
     settings, kind, old = work.settings, work.entry.kind, work.settings.is_older_than("0.8.0")
     later = tuple(name for name, releases in LATER.items() if settings.choice.has(releases))
-    known = FSDP if kind is ProgramKind.SIMULATION else (*KNOWN, *later)
+    strategies = FSDP if kind is ProgramKind.SIMULATION else (*KNOWN, *later)
     pairs = [] if kind is ProgramKind.HYBRID and settings.has_new_workers and old else [("actor", ACTORS)]
     pairs += [("critic", CRITICS)] if kind is ProgramKind.HYBRID and (old or work.setup.component("critic")) else []
     pairs += [("reward_model", "reward_model.strategy")] if work.setup.component("reward_model") and settings.is_older_than("0.7.1") else []
-    how = "it raises a NotImplementedError" if old else "no engine of that name is registered"
-    message = f"{{left}} is `{{right}}`, for which `{work.entry.name}` has no workers: {how}"
+    consequence = "it raises a NotImplementedError" if old else "no engine of that name is registered"
+    message = f"{{left}} is `{{right}}`, for which `{work.entry.name}` has no workers: {consequence}"
     source = "verl, verl/trainer/main_ppo.py (TaskRunner), verl/workers/engine/base.py (EngineRegistry)"
     for name, key in pairs:
         when, severity = BEFORE_WORKERS if old else IN_WORKERS, Severity.WARNING if work.loads_code() and not old else Severity.ERROR
-        work.check(name, OneOf(code=MODE, source=source, key=key, values=known, message=message, when=when, severity=severity))
+        work.check(name, OneOf(code=MODE, source=source, key=key, values=strategies, message=message, when=when, severity=severity))
     # Agreement: main_ppo until 0.6.0, trainers with two pools until 0.7.1, split placement always.
-    refused = {ProgramKind.HYBRID: Range(until="0.6.0"), ProgramKind.SEPARATE: Range(until="0.7.1")}.get(kind, ALWAYS)
+    agreement = {ProgramKind.HYBRID: Range(until="0.6.0"), ProgramKind.SEPARATE: Range(until="0.7.1")}.get(kind, ALWAYS)
     actor, critic = settings.word(ACTORS, MODE), settings.word(CRITICS, MODE)
-    alike = FSDP if kind in (ProgramKind.SPLIT, ProgramKind.HYBRID) and actor in FSDP else (actor,)
-    if actor and actor in known and critic and critic not in alike and (work.is_said(CRITICS) or work.is_said(ACTORS)):
+    compatible = FSDP if kind in (ProgramKind.SPLIT, ProgramKind.HYBRID) and actor in FSDP else (actor,)
+    if actor and actor in strategies and critic and critic not in compatible and (work.is_said(CRITICS) or work.is_said(ACTORS)):
         suffix = "" if settings.at(CRITICS) is not None else " (its default)"
         message = f"`{CRITICS}` is {critic}{suffix} and `{ACTORS}` is {actor}: they must be the same"
         at = settings.place(CRITICS if settings.at(CRITICS) else ACTORS)
-        work.demand(MODE, "critic", message, CRITICS, actor, BEFORE_WORKERS, "differs", at=at, releases=refused)
+        work.demand(MODE, "critic", message, CRITICS, actor, BEFORE_WORKERS, "differs", at=at, releases=agreement)
 
 
 def _configuration(work: VerlWork) -> None:
@@ -82,21 +82,21 @@ def _configuration(work: VerlWork) -> None:
     if table is None or not work.is_whole:
         return
     # Since 0.8.0 the reference's engine has a strategy of its own, but the configuration of FSDP.
-    own = settings.since("0.8.0") and settings.word(REFERENCES, MODE) == "megatron" != settings.word(ACTORS, MODE)
-    for name, key in (("actor", ACTORS), ("critic", CRITICS), *([("ref", REFERENCES)] if own else [])):
-        word, stated = settings.word(key, MODE), table.defaults.get(ACTORS if name == "ref" else key)
+    has_own_strategy = settings.since("0.8.0") and settings.word(REFERENCES, MODE) == "megatron" != settings.word(ACTORS, MODE)
+    for name, key in (("actor", ACTORS), ("critic", CRITICS), *([("ref", REFERENCES)] if has_own_strategy else [])):
+        word, default = settings.word(key, MODE), table.defaults.get(ACTORS if name == "ref" else key)
         owner, megatron = key.removesuffix(".strategy"), word == "megatron"
-        if stated is not None and work.setup.component(name) is not None and (choice := work.missing_group(owner)):
-            message = f"`{key}` is {word}, but the configuration `{table.name}` is for {stated.value}"
+        if default is not None and work.setup.component(name) is not None and (choice := work.missing_group(owner)):
+            message = f"`{key}` is {word}, but the configuration `{table.name}` is for {default.value}"
             work.report(MODE, name, message, settings.place(key), f"set `{choice}`, which makes `{owner}.{word}` too", None, "", IN_WORKERS)
-        if not word or word not in KNOWN or stated is None or work.setup.component(name) is None:
+        if not word or word not in KNOWN or default is None or work.setup.component(name) is None:
             continue
         section = f"{owner}.megatron" if megatron else f"{owner}.fsdp_config"
-        if megatron is not (stated.value == "megatron") and settings.at(section) is None:
+        if megatron is not (default.value == "megatron") and settings.at(section) is None:
             first = megatron and name == "actor" and work.is_checked_at_start and settings.flag(DYNAMIC, MODE) is False
-            message = f"`{key}` is {word}, but the configuration `{table.name}` is for {stated.value}"
-            help_ = f"start with a configuration for {word}, or set {work.spell(key, stated.value)}"
-            edit = settings.becomes(key, str(stated.value))
+            message = f"`{key}` is {word}, but the configuration `{table.name}` is for {default.value}"
+            help_ = f"start with a configuration for {word}, or set {work.spell(key, default.value)}"
+            edit = settings.becomes(key, str(default.value))
             work.report(MODE, name, message, settings.place(key), help_, edit, "", AT_START if first else IN_WORKERS)
 
 
@@ -107,8 +107,8 @@ def _check_separate(work: VerlWork) -> None:
     (create_role_worker_mapping), one_step_off_policy/ray_trainer.py and fully_async_trainer.py
     (_init_models), fully_async_rollouter.py (__init__; trainer as rollout since `ActorRollout`).
     """
-    settings, served = work.settings, engine_of(work.settings, "rollout")
-    enabled, own = map(settings.reward_key, ("enable", "enable_resource_pool"))
+    settings, degrees = work.settings, engine_of(work.settings, "rollout")
+    enable_key, pool_key = map(settings.reward_key, ("enable", "enable_resource_pool"))
     key = "critic.enable" if settings.has("critic.enable") else "algorithm.adv_estimator"
     if work.setup.component("critic") and not work.is_said(key):
         work.notes.unsure(MODE, "critic", f"`{key}` is not in this file; the command line may set it")
@@ -120,14 +120,14 @@ def _check_separate(work: VerlWork) -> None:
         if work.entry.program == FULLY_ASYNC and settings.since("0.8.0"):
             message = "servers apart never pause, so a reward model needs a pool of its own: verl asserts it"
             source = "verl, fully_async_policy/fully_async_rollouter.py (__init__)"
-            work.check("reward_model", Requires(code=MODE, source=source, key=own, value=True, message=message, when=IN_ROLLOUTER))
+            work.check("reward_model", Requires(code=MODE, source=source, key=pool_key, value=True, message=message, when=IN_ROLLOUTER))
         else:
             message = "this program places no reward model in this release: verl raises a KeyError"
-            work.demand(MODE, "reward_model", message, enabled, False, WITH_TRAINER)
+            work.demand(MODE, "reward_model", message, enable_key, False, WITH_TRAINER)
     keys = ("async_training.use_trainer_do_validate", "async_training.use_dynamic_resource_scheduling")
     ranks = work.setup.world_size("actor") if any(settings.has(key) and settings.flag(key, DEGREES) for key in keys) else None
-    if ranks and served is not None:
-        (parallel, amounts), message = served, "{left} cannot be divided into {right}"
+    if ranks and degrees is not None:
+        (parallel, amounts), message = degrees, "{left} cannot be divided into {right}"
         trainer = Number(ranks, f"the {ranks} ranks of the trainer, which generates too,")
         replica = Number(parallel.replica, f"replicas of {parallel.replica}", amounts["tp"] if parallel.replica == parallel.tp else None)
         work.divides("rollout", DEGREES, trainer, replica, AFTER_WEIGHTS, (), message, change="right",

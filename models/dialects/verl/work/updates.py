@@ -81,14 +81,14 @@ def judge_updates(work: VerlWork) -> None:
     seen: set[tuple[str, int]] = set()
     for update in updates_of(work):
         new = work.settings.has_new_workers
-        again = (update.mini.name, update.ranks) in seen  # two roles with one mini batch
+        is_duplicate = (update.mini.name, update.ranks) in seen  # two roles with one mini batch
         seen.add((update.mini.name, update.ranks))
         if new is False:
-            _check_rounded(work, update, again)
-        elif new and not again:  # the workers of the model engine refuse uneven numbers
+            _check_rounded(work, update, is_duplicate)
+        elif new and not is_duplicate:  # the workers of the model engine refuse uneven numbers
             right = Number(update.ranks, f"the {update.ranks} data parallel ranks")
-            fixed = update.name == "actor" and work.settings.flag(f"{ACTOR}.{FITTED}", NUMBERS) is False
-            micro = work.amount(f"{ACTOR}.{MICRO}_per_gpu", NUMBERS) if fixed else None
+            is_static = update.name == "actor" and work.settings.flag(f"{ACTOR}.{FITTED}", NUMBERS) is False
+            micro = work.amount(f"{ACTOR}.{MICRO}_per_gpu", NUMBERS) if is_static else None
             better = update.even(micro.value if micro else 1)
             work.divides(update.name, SHARES, update.number(work), right, FIRST_UPDATE, better, AMONG, edits=False, source=NEW)
         if new and update.name == "actor":  # the critic's engine always fits batches to the tokens
@@ -101,16 +101,16 @@ def judge_updates(work: VerlWork) -> None:
 
 def _check_fixed(work: VerlWork, update: Update) -> None:
     """Check that micro batches of a fixed size fill a rank's mini batch and step."""
-    static, own = f"{ACTOR}.{FITTED}", work.entry.own_trainer or work.entry.program == FULLY_ASYNC
+    dynamic_key, has_own_trainer = f"{ACTOR}.{FITTED}", work.entry.own_trainer or work.entry.program == FULLY_ASYNC
     if not work.is_said(f"{ACTOR}.strategy") and work.settings.at(f"{ACTOR}.megatron") is not None:
         return  # its strategy, and so its ranks, are a guess
     if update.samples % update.ranks == 0:
-        check_micro_batches(work, "actor", update.share, f"{ACTOR}.{MICRO}_per_gpu", static, FIRST_UPDATE)
-    samples = None if own else _step(work, update)
+        check_micro_batches(work, "actor", update.share, f"{ACTOR}.{MICRO}_per_gpu", dynamic_key, FIRST_UPDATE)
+    samples = None if has_own_trainer else _step(work, update)
     if not samples:
         return
     if samples % update.ranks == 0 and not work.settings.flag("algorithm.rollout_correction.bypass_mode", NUMBERS):
-        check_micro_batches(work, "rollout", samples // update.ranks, f"{ROLLOUT}.{INFERRED}_per_gpu", static, FIRST_STEP)
+        check_micro_batches(work, "rollout", samples // update.ranks, f"{ROLLOUT}.{INFERRED}_per_gpu", dynamic_key, FIRST_STEP)
     ranks = work.data_parallel("ref") if work.setup.component("ref") else None
     if ranks and samples % ranks == 0:
         check_micro_batches(work, "ref", samples // ranks, f"{REFERENCE}.{INFERRED}_per_gpu", f"{REFERENCE}.log_prob_{FITTED}", FIRST_STEP)
@@ -121,21 +121,21 @@ def _step(work: VerlWork, update: Update) -> int | None:
     if not work.settings.is_v1:
         return samples_of_step(work)
     prompts = work.amount(PROMPTS, SHARES)
-    parts = work.amount(STEPS, NUMBERS) if work.settings.is_apart else None
+    steps = work.amount(STEPS, NUMBERS) if work.settings.is_apart else None
     critic = work.amount("critic.ppo_mini_batch_size", SHARES) if work.setup.component("critic") else update.mini
     if not prompts or not critic:
         return None
     multiple = lcm(update.ranks, update.samples, critic.value * update.per_prompt.value)
-    return -(-prompts.value // (parts.value if parts else 1) * update.per_prompt.value // multiple) * multiple
+    return -(-prompts.value // (steps.value if steps else 1) * update.per_prompt.value // multiple) * multiple
 
 
-def check_micro_batches(work: VerlWork, name: str, share: int, key: str, fitted: str, when: str) -> None:
+def check_micro_batches(work: VerlWork, name: str, share: int, key: str, dynamic_key: str, when: str) -> None:
     """Check that micro batches fill the samples of a rank, unless fitted to the tokens.
 
     Source: verl, verl/workers/engine/utils.py (prepare_micro_batches), utils/tensordict_utils.py
     (chunk_tensordict).
     """
-    micro = work.amount(key, NUMBERS) if work.settings.flag(fitted, NUMBERS) is False else None
+    micro = work.amount(key, NUMBERS) if work.settings.flag(dynamic_key, NUMBERS) is False else None
     if micro:
         chunks = share // micro.value  # 0.7.0 cuts as many equal pieces, of whatever size
         left, better = Number(share, f"the {with_noun(share, 'sample')} of a rank of {name}"), find_near(micro.value, divisors(share))
@@ -143,18 +143,18 @@ def check_micro_batches(work: VerlWork, name: str, share: int, key: str, fitted:
         work.divides(name, NUMBERS, left, right, when, better, MULTIPLE, change="right", source=CUT, releases=releases)
 
 
-def _check_rounded(work: VerlWork, update: Update, again: bool) -> None:
+def _check_rounded(work: VerlWork, update: Update, is_duplicate: bool) -> None:
     """Check updates of the old workers, which round down and refuse only empty shares."""
     name, fsdp, left = update.name, update.strategy == "fsdp", update.number(work)
     right = work.ranks(name, update.ranks)
-    if not update.share and not again:
-        counted = name == "actor" or work.settings.is_set(f"{update.owner}.{MICRO}_per_gpu", NUMBERS)
-        when, message = IN_WORKERS if fsdp and counted else FIRST_UPDATE, f"{{left}} {are(update.samples)} fewer than {{right}}"
+    if not update.share and not is_duplicate:
+        is_early = name == "actor" or work.settings.is_set(f"{update.owner}.{MICRO}_per_gpu", NUMBERS)
+        when, message = IN_WORKERS if fsdp and is_early else FIRST_UPDATE, f"{{left}} {are(update.samples)} fewer than {{right}}"
         better = update.even()
         work.check(name, AtLeast(code=SHARES, source=OLD, left=left, right=right, suggest=better, message=message, when=when))
     if not update.share:
         return
-    if not again:
+    if not is_duplicate:
         note = f"verl rounds down without a word: each rank takes {with_noun(update.share, 'sample')}"
         note += "; the samples that are left make a further, smaller update" * fsdp
         work.divides(name, SHARES, left, right, note, update.even(), AMONG, edits=False, source=OLD, severity=Severity.WARNING)
@@ -166,40 +166,40 @@ def _check_rounded(work: VerlWork, update: Update, again: bool) -> None:
 
 def _micro(work: VerlWork, update: Update) -> None:
     """Check that micro batches fill a mini batch, as FSDP asserts."""
-    every, own = (work.amount(f"{update.owner}.{MICRO}{ending}", NUMBERS) for ending in ("", "_per_gpu"))
-    micro = every or own
+    total, per_gpu = (work.amount(f"{update.owner}.{MICRO}{ending}", NUMBERS) for ending in ("", "_per_gpu"))
+    micro = total or per_gpu
     if micro is None:
         return
-    size, factor = (every.value // update.ranks, update.ranks) if every else (micro.value, 1)
+    size, factor = (total.value // update.ranks, update.ranks) if total else (micro.value, 1)
     better = find_near(micro.value, [divisor * factor for divisor in divisors(update.share)])
     share = f"the {with_noun(update.share, 'sample')} that a rank of {update.name} takes"
-    part = f"{size}, its part of {work.short_text(micro)}" if every else work.short_text(micro)
+    size_text = f"{size}, its part of {work.short_text(micro)}" if total else work.short_text(micro)
     note = f"{with_noun(update.share, 'sample')} of a rank: {update.samples} // {update.ranks}"
     if size:
-        left, right = Number(update.share, share, note=note), Number(size, part, micro)
-        work.divides(update.name, NUMBERS, left, right, IN_WORKERS, better, MULTIPLE, change="right", edits=not every, source=OLD)
+        left, right = Number(update.share, share, note=note), Number(size, size_text, micro)
+        work.divides(update.name, NUMBERS, left, right, IN_WORKERS, better, MULTIPLE, change="right", edits=not total, source=OLD)
     # Otherwise the first check reports it.
     elif work.settings.flag(f"{update.owner}.{FITTED}", NUMBERS) or not work.is_checked_at_start:
-        message = f"{share} {are(update.share)} no multiple of {part}"
+        message = f"{share} {are(update.share)} no multiple of {size_text}"
         work.report(NUMBERS, update.name, message, micro.span, work.set(micro, *better), None, "", note, IN_WORKERS)
 
 
 def _check_megatron(work: VerlWork, update: Update) -> None:
     """Check that mini batches fill a rank's samples of a step, as Megatron's workers assert."""
-    micro, inferred, settings = work.amount(f"{update.owner}.{MICRO}", NUMBERS), f"{ROLLOUT}.{INFERRED}", work.settings
+    micro, log_prob_key, settings = work.amount(f"{update.owner}.{MICRO}", NUMBERS), f"{ROLLOUT}.{INFERRED}", work.settings
     # With the deprecated size of the actor they divide that of rollout too.
-    divided = micro if update.name == "actor" and work.is_whole else None
-    if divided and not settings.is_open(inferred, NUMBERS) and not settings.is_set(inferred, NUMBERS):
-        message, why = f"`{divided.name}` is set, but `{inferred.removeprefix('actor_rollout_ref.')}` is not", DIVIDES_BOTH
-        help_ = f"set {work.spell(f'{divided.name}_per_gpu', 1)}, or more, in its place"
-        work.report(MODE, update.name, message, divided.span, help_, None, "deprecated", why, IN_WORKERS)
-    drawn = samples_of_step(work)
-    if drawn is None or drawn % update.ranks:
+    old_size = micro if update.name == "actor" and work.is_whole else None
+    if old_size and not settings.is_open(log_prob_key, NUMBERS) and not settings.is_set(log_prob_key, NUMBERS):
+        message, why = f"`{old_size.name}` is set, but `{log_prob_key.removeprefix('actor_rollout_ref.')}` is not", DIVIDES_BOTH
+        help_ = f"set {work.spell(f'{old_size.name}_per_gpu', 1)}, or more, in its place"
+        work.report(MODE, update.name, message, old_size.span, help_, None, "deprecated", why, IN_WORKERS)
+    samples = samples_of_step(work)
+    if samples is None or samples % update.ranks:
         return
-    share = drawn // update.ranks
-    fitting = [divisor for divisor in divisors(drawn // update.per_prompt.value) if divisor * update.per_prompt.value % update.ranks == 0]
+    share = samples // update.ranks
+    fitting = [divisor for divisor in divisors(samples // update.per_prompt.value) if divisor * update.per_prompt.value % update.ranks == 0]
     better = find_near(update.mini.value, fitting)
-    note = f"{with_noun(share, 'sample')} of a rank: {drawn} // {update.ranks}"
+    note = f"{with_noun(share, 'sample')} of a rank: {samples} // {update.ranks}"
     left = Number(share, f"the {with_noun(share, 'sample')} that a rank of {update.name} gets in a step", note=note)
     right = Number(update.share, f"the {update.share} of its mini batch", update.mini, update.number(work).note)
     work.divides(update.name, NUMBERS, left, right, FIRST_UPDATE, better, MULTIPLE, change="right", edits=bool(better), source=OLD)
@@ -207,11 +207,11 @@ def _check_megatron(work: VerlWork, update: Update) -> None:
 
 def derive_batches(work: VerlWork) -> None:
     """Add the derivations of every trained component."""
-    prompts, per_prompt = work.amount(PROMPTS, SHARES, least=0), work.amount(EACH, SHARES)
+    prompts, per_prompt = work.amount(PROMPTS, SHARES, minimum=0), work.amount(EACH, SHARES)
     for update in updates_of(work):
         per_prompt_text = f" x {with_noun(update.per_prompt.value, 'sample')} of each"
-        fixed = work.settings.flag(f"{update.owner}.{FITTED}", NUMBERS) is False
-        micro = work.amount(f"{update.owner}.{MICRO}_per_gpu", NUMBERS) if fixed else None
+        is_static = work.settings.flag(f"{update.owner}.{FITTED}", NUMBERS) is False
+        micro = work.amount(f"{update.owner}.{MICRO}_per_gpu", NUMBERS) if is_static else None
         rows, figures = list[tuple[str, int, str, tuple[Figure, ...]]](), (update.mini.figure, update.per_prompt.figure)
         if prompts and prompts.value and per_prompt:
             samples, of_step = prompts.value * per_prompt.value, (prompts.figure, per_prompt.figure)
@@ -229,14 +229,14 @@ def judge_streams(work: VerlWork) -> None:
     """Check that the samples of a fully asynchronous step divide among the ranks."""
     if work.entry.program != FULLY_ASYNC:
         return
-    drawn, mini, per_prompt = samples_of_step(work), work.amount(f"{ACTOR}.ppo_mini_batch_size", SHARES), work.amount(EACH, SHARES)
+    samples, mini, per_prompt = samples_of_step(work), work.amount(f"{ACTOR}.ppo_mini_batch_size", SHARES), work.amount(EACH, SHARES)
     for name in ("actor", "critic"):
         ranks = work.data_parallel(name) if work.setup.component(name) else None
-        if drawn and mini and per_prompt and ranks and drawn % ranks:
-            noun = with_noun(drawn, "sample")
+        if samples and mini and per_prompt and ranks and samples % ranks:
+            noun = with_noun(samples, "sample")
             note = f"{noun}: {work.text(mini)} x `async_training.require_batches` x {work.text(per_prompt)}"
-            better = multiples_near(mini.value, ranks // gcd(ranks, drawn // mini.value))
-            left = Number(drawn, f"the {noun} of a step", mini, note)
+            better = multiples_near(mini.value, ranks // gcd(ranks, samples // mini.value))
+            left = Number(samples, f"the {noun} of a step", mini, note)
             work.divides(name, SHARES, left, work.ranks(name, ranks), FIRST_STEP, better, AMONG, source=STREAM)
             return
 
@@ -250,8 +250,8 @@ def judge_tuning(work: VerlWork) -> None:
     share, program, right = batch.value // ranks, work.entry.program, Number(ranks, f"{ranks} data parallel ranks")
     message, micro = "{left} does not divide among {right}", "data.micro_batch_size_per_gpu"
     even, rounds = batch.value % ranks == 0, program == ENGINE_PROCESSES
-    fitted = program != PROCESSES and work.settings.flag("data.use_dynamic_bsz", NUMBERS) is not False
-    size = None if fitted else work.amount(micro, NUMBERS)
+    is_dynamic = program != PROCESSES and work.settings.flag("data.use_dynamic_bsz", NUMBERS) is not False
+    size = None if is_dynamic else work.amount(micro, NUMBERS)
     better = multiples_near(batch.value, ranks * size.value if size else ranks)
     if rounds and not share:
         message, why = "{left} is less than {right}", "a batch of 0 samples is refused"

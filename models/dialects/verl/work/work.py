@@ -78,10 +78,10 @@ class VerlWork(Facts):
 
     def report(
         self, code: str, subject: str, message: str, at: Span | None, help: str, edit: Edit | None = None, label: str = "",
-        *notes: str, proved: bool = True, releases: Range = ALWAYS,
+        *notes: str, is_proved: bool = True, releases: Range = ALWAYS,
     ) -> None:  # fmt: skip
         """Add an error, or a warning if not proved; notes say when verl notices."""
-        severity = Severity.ERROR if proved else Severity.WARNING
+        severity = Severity.ERROR if is_proved else Severity.WARNING
         present = tuple(note for note in notes if note)
         VerlWork(self.setup, subject).judge(releases, severity, code, message, at or self.settings.top, label, help, edit, present)
 
@@ -116,11 +116,11 @@ class VerlWork(Facts):
         """See `Facts.number`; a null number is unset."""
         return self.of(self.amount(path, code))
 
-    def amount(self, path: str, rule: str, least: int = 1) -> Amount | None:
+    def amount(self, path: str, rule: str, minimum: int = 1) -> Amount | None:
         """Return a number; None if null or unknown."""
         if self.settings.is_open(path, rule) or not self.settings.is_set(path, rule):
             return None
-        return self.settings.whole(path, rule, least=least)
+        return self.settings.whole(path, rule, minimum=minimum)
 
     @property
     def is_whole(self) -> bool:
@@ -177,9 +177,9 @@ class VerlWork(Facts):
         verl/workers/config/actor.py (FSDPActorConfig: the engine gets the strategy alone).
         """
         word, table = self.settings.word(f"{owner}.strategy", MODE), self.settings.table
-        own = table.defaults.get(f"{owner}.strategy") if table is not None else None
+        default = table.defaults.get(f"{owner}.strategy") if table is not None else None
         is_said = word in ("torchtitan", "veomni") and self.is_whole and self.settings.since("0.8.0")
-        if table is None or own is None or not is_said or own.value == word or self.settings.at(f"{owner}.{word}") is not None:
+        if table is None or default is None or not is_said or default.value == word or self.settings.at(f"{owner}.{word}") is not None:
             return ""
         options = configurations().options_with(table.name, self.settings.choice.release.index, f"{owner}.{word}._target_")
         return next(iter(options), "")
@@ -194,8 +194,8 @@ class VerlWork(Facts):
 
     def sequence(self, owner: str, rule: str) -> Amount | None:
         """Return the sequence parallel size of a component with FSDP; None if unknown."""
-        tuned = f"engine.{SEQUENCE}" if tuner_of(self.settings) is not None else SEQUENCE
-        return self.amount(tuned if self.entry.kind in TUNES else self.settings.sequence_key(owner), rule)
+        tuner_key = f"engine.{SEQUENCE}" if tuner_of(self.settings) is not None else SEQUENCE
+        return self.amount(tuner_key if self.entry.kind in TUNES else self.settings.sequence_key(owner), rule)
 
     def data_parallel(self, name: str) -> int | None:
         """Return the number of data parallel ranks; None if unknown or uneven."""
