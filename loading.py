@@ -7,17 +7,17 @@ from typing import Any, Mapping, Sequence, Union
 
 from .models.level import DEFAULT_LEVEL
 from .models.machines.cluster import Cluster
-from .models.machines.shorthand import AsDeclared, looks_like_shorthand, read_shorthand
+from .models.machines.shorthand import DeclaredNodes, looks_like_shorthand, read_shorthand
 from .models.reading import Reading
 
-Machines = Union[str, Path, Cluster, AsDeclared, None]
+Machines = Union[str, Path, Cluster, DeclaredNodes, None]
 Readable = Union[str, Path, Reading, Mapping[str, Any]]
 """Path, text (a string of several lines), mapping, or a Reading."""
 PASTED = "<text>"
 """Name of a configuration that is no file."""
 
 
-def cluster(text: str | Path) -> Cluster | AsDeclared:
+def cluster(text: str | Path) -> Cluster | DeclaredNodes:
     """Read the machines of a shorthand, like ``2x8xH100``, or of a cluster file.
 
     Raises ValueError for an unreadable shorthand, UnusableInput for an unreadable file.
@@ -113,10 +113,10 @@ def _rename(options: Mapping[str, Any]) -> dict[str, Any]:
     return {RENAMED[name]: value for name, value in options.items()}
 
 
-def machines_of(machines: Machines) -> Cluster | AsDeclared | None:
+def machines_of(machines: Machines) -> Cluster | DeclaredNodes | None:
     """Convert any form of machines. Raises TypeError for any other type."""
     if isinstance(machines, (str, Path)):
         return cluster(machines)
-    if machines is None or isinstance(machines, (Cluster, AsDeclared)):
+    if machines is None or isinstance(machines, (Cluster, DeclaredNodes)):
         return machines
     raise TypeError(f"a cluster is a shorthand, the path of a cluster file or a Cluster, not {type(machines).__name__}")

@@ -21,7 +21,7 @@ from placewright.models.composition import Composer
 from placewright.models.dialects.load import load_all, load_settings
 from placewright.models.dialects.recognition import dialect_named
 from placewright.models.findings.finding import Severity
-from placewright.models.machines.shorthand import AsDeclared
+from placewright.models.machines.shorthand import DeclaredNodes
 from placewright.models.releases.release import read_releases
 from placewright.models.report import Report
 from placewright.planner.verify import verify
@@ -30,8 +30,8 @@ from study import Rows, Study, plotting
 CHECKOUTS = os.environ.get("PLACEWRIGHT_CHECKOUTS", "")
 """Folder of checkouts by framework and release; "" where none is named."""
 FRAMEWORKS = ("rlinf", "roll", "verl")
-MACHINES = AsDeclared(8, "H100")
-LARGE = AsDeclared(16, "H100")
+MACHINES = DeclaredNodes(8, "H100")
+LARGE = DeclaredNodes(16, "H100")
 """Machines for verl's own scripts, some of which are for nodes of 16."""
 SCRIPTS, FILES = (".sh", ".slurm", ".sbatch"), (".yaml", ".yml")
 FOLDERS = ("examples", "recipe", "tests", "evaluations", "verl/experimental", "verl/trainer/config")

@@ -24,13 +24,13 @@ from typing import Callable, Iterable
 
 from frameworks.files import CHECKOUT, Input, inputs
 from placewright.models.dialects.load import load_all, load_settings
-from placewright.models.machines.shorthand import AsDeclared
+from placewright.models.machines.shorthand import DeclaredNodes
 from placewright.planner.verify import verify
 from study import Rows, Study, plotting
 
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = "import sys; sys.argv[0] = 'placewright'; from placewright.cli.main import main; main()"
-MACHINES = AsDeclared(8, "H100")
+MACHINES = DeclaredNodes(8, "H100")
 VERDICTS = ("ok", "incomplete", "faulty", "unusable")
 QUICK = 4
 """Without `--full`, so many of each kind of input."""

@@ -17,7 +17,7 @@ from .output.findings import echo_findings
 from .output.text import echo
 
 if TYPE_CHECKING:
-    from ..runtime.discover import Discovered
+    from ..runtime.discover import Discovery
 
 
 @click.command()
@@ -57,7 +57,7 @@ def discover(
     return outcome if isinstance(outcome, int) else _show(outcome, output, force, form)
 
 
-def _discover_ray(address: str, form: str) -> Discovered | int:
+def _discover_ray(address: str, form: str) -> Discovery | int:
     """Discover a Ray cluster; on failure print the reason and return the exit code."""
     from ..runtime.discover import at_address
     from ..runtime.failure import LaunchFailed
@@ -71,7 +71,7 @@ def _discover_ray(address: str, form: str) -> Discovered | int:
         return problem.exit_code
 
 
-def _show(discovered: Discovered, output: str | None, force: bool, form: str) -> int:
+def _show(discovered: Discovery, output: str | None, force: bool, form: str) -> int:
     """Write and print the cluster file and the table of nodes."""
     from ..report.discovered import nodes_table, to_cluster_file, to_json
     from ..report.text import render_unchecked

@@ -16,7 +16,7 @@ from .output.colour import wants_colour
 from .output.text import echo
 
 if TYPE_CHECKING:
-    from ..models.machines.shorthand import AsDeclared
+    from ..models.machines.shorthand import DeclaredNodes
     from ..models.reading import Reading
 
 
@@ -65,7 +65,7 @@ def _codes(codes: list[str], form: str) -> int:
 def _files(files: tuple[str, ...], source: ReadOptions, form: str) -> int:
     from ..planner.accounting import explain as explanation_of
 
-    def read(file: str, machines: AsDeclared | None = None) -> Reading:
+    def read(file: str, machines: DeclaredNodes | None = None) -> Reading:
         return source.with_model(source.load(file, machines))
 
     explanations = [explanation_of(read(file), partial(read, file)) for file in files]

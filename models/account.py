@@ -261,7 +261,7 @@ class Baseline:
 
 
 @dataclass(frozen=True, slots=True)
-class Flip:
+class PlanChange:
     """Nearest factor on a component's times with another optimal plan.
 
     Attributes
@@ -298,7 +298,7 @@ class Sensitivity:
     traffic : True if traffic takes time: that of another plan is unknown until it is placed.
     """
 
-    flips: tuple[Flip, ...] = ()
+    flips: tuple[PlanChange, ...] = ()
     left: tuple[tuple[str, int], ...] = ()
     searches: int = 0
     traffic: bool = False

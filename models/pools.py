@@ -106,7 +106,7 @@ class FreeNodes:
 
 
 @dataclass(frozen=True, slots=True)
-class Unplaced:
+class UnplacedPart:
     """Part without a fitting node: index in the pool (from 0), and the best node."""
 
     pool: Pool
@@ -128,7 +128,7 @@ class PoolLayout:
 
     placed: dict[str, list[tuple[range, int]]]
     left: tuple[FreeNodes, ...]
-    short: Unplaced | None = None
+    short: UnplacedPart | None = None
 
     def runs(self, pool: str) -> Runs:
         """Return a process per accelerator of a pool, by node and order of placing."""
@@ -179,7 +179,7 @@ def lay_out(pools: Sequence[Pool], rooms: Sequence[FreeNodes], reserves: Sequenc
                 if position < 0 or free_nodes[position].largest(pool.cpus) < parts.size:
                     best = free_nodes[position] if position >= 0 else None
                     return PoolLayout(
-                        nodes_of_pools, tuple(free_nodes), Unplaced(pool, count_before + parts.count - remaining, parts.size, best)
+                        nodes_of_pools, tuple(free_nodes), UnplacedPart(pool, count_before + parts.count - remaining, parts.size, best)
                     )
                 remaining -= _take_parts(free_nodes, position, parts.size, pool.cpus, remaining, nodes_of_pools[pool.name])
             count_before += parts.count

@@ -25,7 +25,7 @@ _BITS = re.compile(rf"\s*([0-9]{{1,9}}(?:\.[0-9]{{1,3}})?)\s*([TtGgMm])([Ii]?)b(
 _BYTES_OF = {"t": 2**40, "tib": 2**40, "g": 2**30, "gib": 2**30, "m": 2**20, "mib": 2**20, "tb": 10**12, "gb": 10**9, "mb": 10**6}
 
 
-class Advised(ValueError):
+class AdviceError(ValueError):
     """Error in a value: a sentence for a person, and the text to write instead."""
 
     def __init__(self, message: str, advice: str) -> None:
@@ -43,7 +43,7 @@ def read_range(text: str) -> tuple[int, int]:
     if lower < 1:
         raise ValueError(f"`{text}` is less than 1")
     if most < lower:
-        raise Advised(f"`{text}` runs backwards", f"write `{most}-{lower}`")
+        raise AdviceError(f"`{text}` runs backwards", f"write `{most}-{lower}`")
     return lower, most
 
 
@@ -78,12 +78,12 @@ def read_rate(text: str) -> int | Fraction:
         byte_amount = f"{float(Fraction(bits[1]) / 8):.6f}".rstrip("0").rstrip(".")
         if_bytes = "" if bits[4] or bits[5] == "ps" else f", or `{bits[1]}{unit}B` if bytes are meant"
         advice = f"write `{byte_amount}{unit}B`, which is {bits[1]} {unit}bit a second{if_bytes}"
-        raise Advised(f"`{text}` is bits, as its small `b` says, and 8 bits are a byte", advice)
+        raise AdviceError(f"`{text}` is bits, as its small `b` says, and 8 bits are a byte", advice)
     match = _RATE.fullmatch(text)
     if not match:
         message = f"`{text}` is not an amount a second such as `50GiB`"
         if match_in_words := _BYTES.fullmatch(text):
-            raise Advised(message, f"write `{match_in_words[1]}{match_in_words[2]}B`: it is meant for a second")
+            raise AdviceError(message, f"write `{match_in_words[1]}{match_in_words[2]}B`: it is meant for a second")
         raise ValueError(message)
     rate = _mib(match[1], match[2])
     if 0 < rate < 1:

@@ -14,7 +14,7 @@ Circle = tuple[Task, ...]
 """Tasks in a dependency cycle, or a single task outside of cycles."""
 
 
-class Ordered(NamedTuple):
+class TaskOrder(NamedTuple):
     """Tasks in a feasible order, edges between them, and cycles of tasks."""
 
     tasks: tuple[Task, ...]
@@ -22,7 +22,7 @@ class Ordered(NamedTuple):
     rounds: tuple[frozenset[int], ...]
 
 
-def order_tasks(parts: Sequence[Component], workload: Workload) -> Ordered:
+def order_tasks(parts: Sequence[Component], workload: Workload) -> TaskOrder:
     """Return the tasks of a job in a feasible order.
 
     A cycle, such as a simulator and its policy, counts as one unit: a batch passes its tasks in the
@@ -50,7 +50,7 @@ def order_tasks(parts: Sequence[Component], workload: Workload) -> Ordered:
     ]
     edges += [Edge(index[task], index[next_task]) for circle in every for task, next_task in zip(circle, circle[1:])]
     rounds = sorted((frozenset(index[task] for task in circle) for circle in every if len(circle) > 1), key=min)
-    return Ordered(order, tuple(sorted(dict.fromkeys(edges), key=lambda edge: (edge.earlier, edge.later))), tuple(rounds))
+    return TaskOrder(order, tuple(sorted(dict.fromkeys(edges), key=lambda edge: (edge.earlier, edge.later))), tuple(rounds))
 
 
 def _circles(tasks: Sequence[Task], edges: Sequence[tuple[Task, Task]]) -> dict[Task, Circle]:

@@ -9,7 +9,7 @@ from typing import Callable, Iterable, Mapping
 from ..models.account import Account, BusyInterval, ReportedAlternative, Usage
 from ..models.answer import Solve
 from ..models.derivation import Derivation
-from ..models.machines.shorthand import AsDeclared
+from ..models.machines.shorthand import DeclaredNodes
 from ..models.placements.assignment import Assignment
 from ..models.planning.cost_models import CostModel, segment_times
 from ..models.planning.design import Design
@@ -82,7 +82,7 @@ def shares(question: PlanningProblem, model: CostModel, design: Design) -> Mappi
 ITERATION = "seconds an iteration"
 
 
-def explain(reading: Reading, again: Callable[[AsDeclared], Reading]) -> Explanation:
+def explain(reading: Reading, again: Callable[[DeclaredNodes], Reading]) -> Explanation:
     """Explain a file that was read; `again` reads it on other machines."""
     return explained(reading, again, verify, iteration_of)
 

@@ -6,7 +6,7 @@ from typing import Sequence
 
 from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ..models.planning.planned import CostedDesign
-from .benders import ALTERNATIVES, GIVEN, BendersLoop, Placed
+from .benders import ALTERNATIVES, GIVEN, BendersLoop, PlacedDesign
 from .search.found import Price
 
 TRIES = 8
@@ -17,7 +17,7 @@ SEARCHED = 0.1
 """Deterministic seconds counted for a searched placement."""
 
 
-def best_alternatives(loop: BendersLoop, best: Placed) -> tuple[tuple[CostedDesign, ...], Sequence[CostedDesign]]:
+def best_alternatives(loop: BendersLoop, best: PlacedDesign) -> tuple[tuple[CostedDesign, ...], Sequence[CostedDesign]]:
     """Return the best designs of other structures by price, and the unplaced ones among them.
 
     They are placed as long as time and tries are left; a design without a placement is a no-good for

@@ -11,7 +11,7 @@ from ..models.parallel import DEGREES, Parallel
 from ..models.planning.design import Design
 from ..models.planning.option import NO_KIND
 from ..models.planning.problem import PlanningProblem
-from ..models.planning.workload import LINEAR, SECONDS, Measured, TimedComponent
+from ..models.planning.workload import LINEAR, SECONDS, Measurement, TimedComponent
 from ..models.problem import Problem
 from ..solver.choosing.even_degrees import refused_degrees
 from ..solver.wording import join_names
@@ -117,7 +117,7 @@ def _without_effect(choices: Sequence[Parallel], parallel: Parallel, is_as_long:
     return "degrees" if unsaid == differ and unsaid else join_names(unsaid)
 
 
-def _name_measurements(measurements: Sequence[Measured]) -> tuple[str, ...]:
+def _name_measurements(measurements: Sequence[Measurement]) -> tuple[str, ...]:
     """Return the name of each measurement, such as ``tp 2``; () if all are alike."""
     names = [(measurement.degrees or "any degrees", measurement.model or "any model") for measurement in measurements]
     differing = [column for column in zip(*names) if len(set(column)) > 1]

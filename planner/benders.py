@@ -27,14 +27,14 @@ from ..solver.choosing.lying_over import all_held
 from ..solver.choosing.pool_layouts import with_ranks
 from ..solver.pricing.price import effect
 from ..solver.pricing.result import BETTER
-from ..solver.sandbox.end_reasons import Stopped, report_interrupt
+from ..solver.sandbox.end_reasons import SearchStopped, report_interrupt
 from ..solver.session import Session
 from .check import faults
 from .costs import cost_design, cost_model
 from .counting import Counting, OnCounting, silent
 from .placing import placing
 from .problem import planning_problem
-from .search.found import Price, Searched, SearchResult
+from .search.found import Price, SearchOutcome, SearchResult
 from .search.search import search
 from .traffic import Traffic
 from .unplaced import refusal, report_over_budget
@@ -80,7 +80,7 @@ class BendersLoop:
     probes: int = ALL_PROBES
     out: list[RefusedCount] = field(default_factory=list)
     done: list[RefusedCount] = field(default_factory=list)
-    placed: list[Placed] = field(default_factory=list)
+    placed: list[PlacedDesign] = field(default_factory=list)
     unplaceable: list[Unplaceable] = field(default_factory=list)
     """Designs without a placement, from all searches."""
     structures: tuple[int, int] = (0, 0)
@@ -95,8 +95,8 @@ class BendersLoop:
         self.traffic = Traffic(self.problem)
         self.varies = bool(self.traffic.costs)
         """True if a placement can cost more than its design."""
-        self.best: Placed | None = None
-        self.unwritable: Placed | None = None
+        self.best: PlacedDesign | None = None
+        self.unwritable: PlacedDesign | None = None
         """First placement refused by the framework."""
         self.closed = False
         """True if everything better is ruled out."""
@@ -111,7 +111,7 @@ class BendersLoop:
         self.search()
 
     @property
-    def stopped(self) -> Stopped | None:
+    def stopped(self) -> SearchStopped | None:
         """Reason why the search or the placement ended early."""
         return self.searched.stopped or (report_interrupt() if self.session.cancelled else None)
 
@@ -153,7 +153,9 @@ class BendersLoop:
         self.listing = ASKED * sum(map(len, self.question.options.values()))
         self.spent += self.listing
         remaining = max(self.limit - self.spent, minimum)
-        self.searched: Searched = search(self.question, self.model, remaining, ALTERNATIVES + 1, session=self.session, counting=self._tell)
+        self.searched: SearchOutcome = search(
+            self.question, self.model, remaining, ALTERNATIVES + 1, session=self.session, counting=self._tell
+        )
         self.first = first = self.first or self.question
         incumbents = (replace(result, design=as_listed(result.design, self.question, self.model, first)) for result in self.searched.found)
         self.searched = replace(self.searched, found=tuple(incumbents))
@@ -166,7 +168,7 @@ class BendersLoop:
         fixed_count = 0 if now.by_time else self.question.given.held
         self.counting(replace(now, bound=max(now.bound, self.least + fixed_count)))
 
-    def attempt(self, design: Design, anywhere: bool = False) -> tuple[Answer, Placed | None]:
+    def attempt(self, design: Design, anywhere: bool = False) -> tuple[Answer, PlacedDesign | None]:
         """Place a design, `anywhere` it fits if its traffic takes no time.
 
         Beside a placement the answer is undecided if the framework refuses it, and infeasible if it
@@ -243,14 +245,14 @@ class BendersLoop:
         """Return the accelerators held in a placement, unless the design decides it."""
         return all_held(self.problem, plan.assignment) if self.question.given.shared else None
 
-    def as_placed(self, candidate: CostedDesign, answer: Answer, plan: Plan) -> Placed:
+    def as_placed(self, candidate: CostedDesign, answer: Answer, plan: Plan) -> PlacedDesign:
         """Return the design with its placement."""
         with_traffic = replace(candidate, traffic=self.traffic.nanoseconds(plan.assignment), held=self.count_held(plan))
-        return Placed(with_traffic, replace(answer, plan=self.traffic.restore(plan)), self.price(with_traffic))
+        return PlacedDesign(with_traffic, replace(answer, plan=self.traffic.restore(plan)), self.price(with_traffic))
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedDesign:
     """Design with its placement, and their costs. `is_own`: True for the file's own placement."""
 
     priced: CostedDesign
@@ -258,7 +260,7 @@ class Placed:
     price: Price
     is_own: bool = False
 
-    def is_better(self, rival: Placed) -> bool:
+    def is_better(self, rival: PlacedDesign) -> bool:
         """Return True if this placement is better by the objective of placements."""
         return effect(rival.answer, self.answer) == BETTER
 

@@ -12,7 +12,7 @@ from ..models.problem import Problem
 from ..models.record import dataclass
 
 if TYPE_CHECKING:
-    from ..models.memory.terms import Estimated
+    from ..models.memory.terms import EstimatedTotal
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def least(problem: Problem, component: Component, parallel: Parallel, amount: in
     return (terms.mebibytes, terms.kept) if terms else (0, 0)
 
 
-def estimate(problem: Problem, component: Component, parallel: Parallel, amount: int, capacity: int | None) -> Estimated | None:
+def estimate(problem: Problem, component: Component, parallel: Parallel, amount: int, capacity: int | None) -> EstimatedTotal | None:
     """Return the estimate term by term; None if unknown."""
     if component.estimate is None:
         return None

@@ -26,7 +26,7 @@ from ..solver.rules import RULES
 from ..solver.session import Session
 from .alternatives import best_alternatives
 from .baseline import baseline_of
-from .benders import BendersLoop, Placed, accept_placement, as_written, drop_preferences, is_where, trial
+from .benders import BendersLoop, PlacedDesign, accept_placement, as_written, drop_preferences, is_where, trial
 from .check import faults
 from .counting import OnCounting, silent
 from .placing import placing
@@ -139,7 +139,7 @@ def _try_change(loop: BendersLoop, problem: Problem) -> tuple[int, int] | None:
     return candidate.total, candidate.accelerators(run.question)
 
 
-def _best_or_baseline(loop: BendersLoop, question: PlanningProblem, baseline: Baseline | None) -> Placed | None:
+def _best_or_baseline(loop: BendersLoop, question: PlanningProblem, baseline: Baseline | None) -> PlacedDesign | None:
     """Return the incumbent, or the baseline if that costs no more."""
     problem, best = loop.problem, loop.best
     if (
@@ -169,7 +169,7 @@ def _degrees(candidate: CostedDesign) -> Mapping[str, Parallel]:
     return {name: option.parallel for name, option in candidate.design.options.items()}
 
 
-def _fill(loop: BendersLoop, best: Placed, question: PlanningProblem) -> tuple[Placed, Mapping[str, int]]:
+def _fill(loop: BendersLoop, best: PlacedDesign, question: PlanningProblem) -> tuple[PlacedDesign, Mapping[str, int]]:
     """Return the best design after untimed components took the accelerators left over."""
     if best.is_own or loop.session.cancelled:
         return best, {}

@@ -17,8 +17,8 @@ from ..models.component import SUBSET, TOGETHER, Component
 from ..models.machines.node_group import ACCELERATOR
 from ..models.machines.topology import domain
 from ..models.planning.arrangement import FrameworkArrangement
-from ..models.planning.option import NO_KIND, AcceleratorKind, Crossed, Crossing, Flow, Option, RefusedCount, Shared
-from ..models.planning.problem import GivenRanks, MemoryTurns, PlanningProblem, ScopeUsed, Sharing, Task, Workflow
+from ..models.planning.option import NO_KIND, AcceleratorKind, CostlyLevel, Crossing, Flow, Option, RefusedCount, SharedBlock
+from ..models.planning.problem import DesignScope, GivenRanks, MemoryTurns, PlanningProblem, Sharing, Task, Workflow
 from ..models.planning.workload import TimedComponent
 from ..models.problem import Problem
 from ..models.task_order import order_tasks
@@ -29,7 +29,7 @@ from .scope import find_left_out, find_nested_pairs, forbids_nesting
 from .times import models_there
 
 MOST = 4
-"""Maximum number of `Shared` entries; beyond it, the two smallest are merged.
+"""Maximum number of `SharedBlock` entries; beyond it, the two smallest are merged.
 
 A merged entry is a relaxation: every user of either may use all of its accelerators.
 """
@@ -88,7 +88,7 @@ def _sharing(problem: Problem, parts: Sequence[Component], relations: Sharing, m
 
 def _scope(
     problem: Problem, parts: Sequence[Component], choices: Mapping[str, Sequence[Option]], kinds: Sequence[AcceleratorKind]
-) -> ScopeUsed:
+) -> DesignScope:
     """Return the models open to each component, and the widenings left out of scope."""
     workload = problem.workload
     models_of_names = {
@@ -96,7 +96,7 @@ def _scope(
         for component in parts
         if component.name not in workload.on_models and (models := _confine(problem, component, choices[component.name], kinds))
     }
-    return ScopeUsed(workload.over_kinds, workload.on_models, models_of_names, find_left_out(problem, kinds))
+    return DesignScope(workload.over_kinds, workload.on_models, models_of_names, find_left_out(problem, kinds))
 
 
 def _confine(problem: Problem, component: Component, options: Sequence[Option], kinds: Sequence[AcceleratorKind]) -> tuple[str, ...]:
@@ -162,7 +162,7 @@ def _is_with_a_timed_component(problem: Problem, component: Component, pairs: Pa
 
 def find_shared(
     problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], capacity: AcceleratorCapacity
-) -> tuple[Shared, ...]:
+) -> tuple[SharedBlock, ...]:
     """Return how many accelerators of `AcceleratorCapacity.overlaid` are usable by which components."""
     seats = [(rank, index) for rank, mask in capacity.overlaid.items() for index in range(mask.bit_length()) if mask >> index & 1]
     kinds_of = {
@@ -177,10 +177,10 @@ def find_shared(
     for seat in seats:
         key = kinds_of[seat[0]], frozenset(name for name, places in places_of_parts.items() if seat in places)
         counts[key] = counts.get(key, 0) + 1
-    entries = [Shared(count, kinds, users) for (kinds, users), count in counts.items()]
+    entries = [SharedBlock(count, kinds, users) for (kinds, users), count in counts.items()]
     while len(entries) > MOST:
         first, second = min(combinations(entries, 2), key=lambda pair: pair[0].accelerators + pair[1].accelerators)
-        union = Shared(first.accelerators + second.accelerators, first.kinds | second.kinds, first.users | second.users)
+        union = SharedBlock(first.accelerators + second.accelerators, first.kinds | second.kinds, first.users | second.users)
         entries = [entry for entry in entries if entry not in (first, second)] + [union]
     return tuple(entries)
 
@@ -224,11 +224,11 @@ def _list_apart(problem: Problem, parts: Sequence[Component], pairs_apart: Pairs
     )
 
 
-def _level(base_problem: Problem, level: str, cost: int, space: AcceleratorCapacity) -> Crossed:
+def _level(base_problem: Problem, level: str, cost: int, space: AcceleratorCapacity) -> CostlyLevel:
     """Return the cost of crossing a level, and its free accelerators by domain."""
     names = tuple(dict.fromkeys(domain(node, level) for node in base_problem.cluster.nodes))
     where = {node.rank: domain(node, level) for node in base_problem.cluster.nodes}
     free = tuple(
         tuple(tuple(space.free[node.rank] for node in nodes if where[node.rank] == name) for name in names) for nodes in space.nodes
     )
-    return Crossed(cost, free)
+    return CostlyLevel(cost, free)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Mapping, NamedTuple, Sequence
 
-from ..models.account import HUNDRED, QUICKER, SLOWER, Flip, Sensitivity, models_of
+from ..models.account import HUNDRED, QUICKER, SLOWER, PlanChange, Sensitivity, models_of
 from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ..models.planning.cost_models import iteration, segment_times
 from ..models.planning.design import Design
@@ -51,7 +51,7 @@ def sensitivity(
     """
     run = _Run(result, most, limit, solve, traffic, session or Session())
     names = [name for name, tasks in result.question.tasks_of.items() if tasks]
-    variations = [_Way(name, list(factors), result.bound) for name in names for factors in _factors(ranges.get(name))]
+    variations = [_Variation(name, list(factors), result.bound) for name in names for factors in _factors(ranges.get(name))]
     if run.is_best():
         run.session.unless_cancelled(lambda: run.judge_all(variations), lambda: None)
     changes = tuple(variation.flip for variation in variations if variation.flip is not None)
@@ -74,7 +74,7 @@ def scale(option: Option, percent: int, batches: int) -> Option:
 
 
 @dataclass
-class _Way:
+class _Variation:
     """One component, slower or quicker.
 
     `open` : undecided factors in percent, nearest to 100 first. `bound` : lower bound in ns, at
@@ -85,10 +85,10 @@ class _Way:
     open: list[int]
     bound: int
     holds: int = HUNDRED
-    flip: Flip | None = None
+    flip: PlanChange | None = None
 
 
-class _There(NamedTuple):
+class _VariedPlan(NamedTuple):
     """Factor of a component: the plan there, and the budget for a better design."""
 
     component: str
@@ -118,7 +118,7 @@ class _Run:
             return self.planned.proved
         return self.planned.price[0] * HUNDRED <= self.planned.bound * (HUNDRED + WORTH)
 
-    def judge_all(self, variations: Sequence[_Way]) -> None:
+    def judge_all(self, variations: Sequence[_Variation]) -> None:
         """Judge the nearest factor of every way, then the next factors."""
         while variations:
             holding = []
@@ -128,13 +128,13 @@ class _Run:
                     holding.append(variation)
             variations = holding
 
-    def _holds(self, variation: _Way, until: float) -> bool:
+    def _holds(self, variation: _Variation, until: float) -> bool:
         """Judge the nearest open factor; return True if the plan holds there."""
         varied, better, is_decided = self._there(variation.component, variation.open[0]), None, True
         if not self._is_proved(variation, varied):
             better, is_decided = self._search(varied, until)
         if better is not None or varied.is_broken:
-            flip = better or Flip(variation.component, HUNDRED, varied.percent, varied.takes)
+            flip = better or PlanChange(variation.component, HUNDRED, varied.percent, varied.takes)
             variation.flip = replace(flip, holds=variation.holds)
             return False
         if is_decided:
@@ -143,7 +143,7 @@ class _Run:
             variation.holds = variation.open.pop(0)
         return is_decided
 
-    def _there(self, component: str, percent: int) -> _There:
+    def _there(self, component: str, percent: int) -> _VariedPlan:
         result, question = self.planned, self.planned.question
         options, budget = result.compared.options, question.budget
         option = scale(options[component], percent, question.flow.batches)
@@ -155,9 +155,9 @@ class _Run:
             budget = replace(budget, nanoseconds=most)
         elif not is_broken:
             budget = replace(budget, accelerators=result.all_accelerators - question.given.held - 1)
-        return _There(component, percent, plan, takes, is_broken, budget)
+        return _VariedPlan(component, percent, plan, takes, is_broken, budget)
 
-    def _is_proved(self, variation: _Way, varied_plan: _There) -> bool:
+    def _is_proved(self, variation: _Variation, varied_plan: _VariedPlan) -> bool:
         """Return True if a better design there is excluded without a search.
 
         Every cost model adds maxima of sums of times: with longer times of a component no design
@@ -170,9 +170,9 @@ class _Run:
             return varied_plan.percent > HUNDRED and not varied_plan.is_broken
         return most is not None and most * HUNDRED < variation.bound * min(varied_plan.percent, HUNDRED)
 
-    def _search(self, varied_plan: _There, until: float) -> tuple[Flip | None, bool]:
+    def _search(self, varied_plan: _VariedPlan, until: float) -> tuple[PlanChange | None, bool]:
         """Return the best better design there, and True if none is missed."""
-        changes: dict[Price, Flip] = {}
+        changes: dict[Price, PlanChange] = {}
         is_decided, count = True, len(self.questions)
         for number in range(count):
             share = (until - self.spent) / (count - number)
@@ -180,7 +180,7 @@ class _Run:
         return (changes[min(changes)] if changes else None), is_decided
 
     def _search_one(
-        self, number: int, varied_plan: _There, until: float, changes: dict[Price, Flip],
+        self, number: int, varied_plan: _VariedPlan, until: float, changes: dict[Price, PlanChange],
     ) -> bool:  # fmt: skip
         """Search a problem without unplaceable designs; return True if it was decided."""
         name = varied_plan.component
@@ -204,7 +204,8 @@ class _Run:
                 traffic = price[0 if self.by_time else 1] - sum(times)
                 to = CostedDesign(best, sum(times), times, traffic, models=models_of(self.questions, design))
                 changes.setdefault(
-                    price, Flip(name, HUNDRED, varied_plan.percent, varied_plan.takes, to, verdict != UNDECIDED and not self.traffic, plain)
+                    price,
+                    PlanChange(name, HUNDRED, varied_plan.percent, varied_plan.takes, to, verdict != UNDECIDED and not self.traffic, plain),
                 )
                 return outcome.proved
             if self.left <= 0:

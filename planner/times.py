@@ -10,7 +10,7 @@ from typing import Callable, Mapping, NamedTuple, Sequence
 
 from ..models.component import Component
 from ..models.parallel import DEGREES, Parallel
-from ..models.planning.workload import LONGEST, POWER, TABLE, Measured, TimedComponent
+from ..models.planning.workload import LONGEST, POWER, TABLE, Measurement, TimedComponent
 from ..models.problem import Problem
 
 GRAIN = 1000
@@ -41,7 +41,7 @@ def times_of(times: TimedComponent, phase: str, parallel: Parallel, model: str) 
     return partial(_estimate, {count: row.nanoseconds for count, row in rows.items()}, times.scaling)
 
 
-def rests_on(times: TimedComponent, phase: str, accelerators: int, parallel: Parallel, model: str) -> list[Measured]:
+def rests_on(times: TimedComponent, phase: str, accelerators: int, parallel: Parallel, model: str) -> list[Measurement]:
     """Return the measurements (at most two) behind a time on a model."""
     rows = _standing(times.measured, phase, parallel, model)
     return [rows[count] for count in _neighbours([*rows], times.scaling, accelerators)]
@@ -89,14 +89,14 @@ def _neighbours(counts: Sequence[int], scaling: str, accelerators: int) -> tuple
     return (min(two, key=lambda count: max(count, accelerators) / min(count, accelerators)),)
 
 
-def _standing(measurements: Sequence[Measured], phase: str, parallel: Parallel, model: str) -> dict[int, Measured]:
+def _standing(measurements: Sequence[Measurement], phase: str, parallel: Parallel, model: str) -> dict[int, Measurement]:
     """Return count -> applicable measurement, in the order of the counts.
 
     Of several, the one that names most degrees; then one that names the model; then the one that
     names the first in the order of `DEGREES`.
     """
 
-    def exactness(row: Measured) -> tuple[int, bool, tuple[bool, ...]]:
+    def exactness(row: Measurement) -> tuple[int, bool, tuple[bool, ...]]:
         degrees_named = tuple(row.names(degree) for degree in DEGREES)
         return sum(degrees_named), row.model == model, degrees_named
 

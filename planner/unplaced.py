@@ -10,7 +10,7 @@ from ..models.findings.finding import Finding, error
 from ..models.findings.wording import are
 from ..models.planning.planned import Unplaceable
 from ..solver.refuting.impossible import NO_CHANGE
-from ..solver.sandbox.end_reasons import Faulty, Stopped
+from ..solver.sandbox.end_reasons import Faulty, SearchStopped
 from ..solver.wording import exactly_in_time, format_time
 
 
@@ -73,7 +73,7 @@ def with_help(answer: Answer, helps: Iterable[str]) -> Answer:
     )
 
 
-def not_placed(reason: Stopped, has_designs: bool) -> Answer:
+def not_placed(reason: SearchStopped, has_designs: bool) -> Answer:
     """Return the answer of a stopped search; `has_designs` is True if designs existed."""
     if not has_designs or isinstance(reason, Faulty):
         return Answer(UNDECIDED, findings=(reason.without_answer,), how="search")

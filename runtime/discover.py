@@ -58,7 +58,7 @@ UNREADABLE = "PW722"
 
 
 @dataclass(frozen=True)
-class Discovered:
+class Discovery:
     """Discovered cluster; `notes`: facts lost in a cluster file, `unchecked`: unseen facts."""
 
     cluster: Cluster
@@ -66,7 +66,7 @@ class Discovered:
     unchecked: tuple[Unchecked, ...] = ()
 
 
-def at_address(address: str) -> Discovered:
+def at_address(address: str) -> Discovery:
     """Discover the cluster of the Ray at HOST:PORT. LaunchFailed: PW701, PW708, PW721."""
     connection = Connection(address)
     try:
@@ -76,7 +76,7 @@ def at_address(address: str) -> Discovered:
         connection.close()
 
 
-def from_ray(port: Port) -> Discovered:
+def from_ray(port: Port) -> Discovery:
     """Survey a Ray cluster; other jobs' accelerators are taken. Raises LaunchFailed (PW721)."""
     nodes = port.nodes()
     reports, missing = survey(port, nodes)
@@ -86,16 +86,16 @@ def from_ray(port: Port) -> Discovered:
     cluster, notes = cluster_of([machines[node.node_id] for node in nodes])
     gaps = [Unchecked("devices", name_of(node), missing[node.node_id]) for node in nodes if node.node_id in missing]
     gaps += [Unchecked("taken", name_of(node), unknown[node.node_id]) for node in nodes if node.node_id in unknown]
-    return Discovered(cluster, notes, tuple(gaps))
+    return Discovery(cluster, notes, tuple(gaps))
 
 
-def from_files(slurm: bool, devices: Sequence[str | Path], matrices: Sequence[str | Path] = ()) -> Discovered:
+def from_files(slurm: bool, devices: Sequence[str | Path], matrices: Sequence[str | Path] = ()) -> Discovery:
     """Discover machines of files, or of this Slurm job with their details. UnusableInput."""
     texts, links = [Source.read(path) for path in devices], [Source.read(path) for path in matrices]
     return from_slurm(os.environ, texts, links) if slurm else from_texts(texts, links)
 
 
-def from_texts(devices: Sequence[Source], matrices: Sequence[Source] = ()) -> Discovered:
+def from_texts(devices: Sequence[Source], matrices: Sequence[Source] = ()) -> Discovery:
     """Discover the machines of `nvidia-smi -L` texts; `matrices`: of `nvidia-smi topo -m`.
 
     There is a matrix per machine, or one for all. A machine's name is on its lines, else that of
@@ -104,7 +104,7 @@ def from_texts(devices: Sequence[Source], matrices: Sequence[Source] = ()) -> Di
     return _discover(machines_of(devices, matrices))
 
 
-def from_slurm(environment: Mapping[str, str], devices: Sequence[Source] = (), matrices: Sequence[Source] = ()) -> Discovered:
+def from_slurm(environment: Mapping[str, str], devices: Sequence[Source] = (), matrices: Sequence[Source] = ()) -> Discovery:
     """Discover the machines of the Slurm job of this environment. Raises UnusableInput (PW722).
 
     Slurm reports the accelerators of this machine alone, so all are assumed equal; nvidia-smi texts
@@ -175,9 +175,9 @@ def _of_slurm(job: SlurmJob, rank: int, machines_of_texts: Sequence[Machine]) ->
     return replace(like, name=job.hosts[rank], cpus=job.cpus[rank], topology=job.topology if is_single else {})
 
 
-def _discover(machines: Sequence[Machine], notes: Sequence[Finding] = ()) -> Discovered:
+def _discover(machines: Sequence[Machine], notes: Sequence[Finding] = ()) -> Discovery:
     cluster, more = cluster_of(machines)
-    return Discovered(cluster, (*notes, *more))
+    return Discovery(cluster, (*notes, *more))
 
 
 def _unreadable(subject: str, message: str, help: str = "paste all that the command printed, as it is") -> UnusableInput:

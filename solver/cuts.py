@@ -9,7 +9,7 @@ from ..models.machines.topology import LEVELS
 from .layout.bundle import Bundle
 from .layout.layout import Layout
 from .model.variables import Variables
-from .objectives.domain_costs import Uncovered
+from .objectives.domain_costs import UncoveredCost
 from .objectives.domains import count_of, fewest_of, rooms_of, several
 from .objectives.traffic import Collectives, DomainsTouched, WeightSync
 
@@ -62,7 +62,7 @@ def find_weighed(layout: Layout, level: str) -> set[Bundle]:
     return bundles.union(*(pair for _, pair in pairs_of(layout, level)))
 
 
-def pairs_of(layout: Layout, level: str) -> list[tuple[Uncovered, tuple[Bundle, Bundle]]]:
+def pairs_of(layout: Layout, level: str) -> list[tuple[UncoveredCost, tuple[Bundle, Bundle]]]:
     """Return links of weights with both ends searched, on different accelerators."""
     links = WeightSync(level).costs(layout.problem)
     return [(link, pair) for link in links if (pair := link.searched_pair(layout)) is not None]

@@ -11,7 +11,7 @@ from ..models.findings.finding import Finding, Severity
 from ..models.findings.wording import with_noun
 from ..models.machines.node_group import ACCELERATOR
 from ..models.memory.estimate import estimate_memory
-from ..models.memory.terms import EXACT, Estimated, mebibytes
+from ..models.memory.terms import EXACT, EstimatedTotal, mebibytes
 from ..models.memory.work import optimizer_of
 from ..models.placements.assignment import Assignment
 from ..models.problem import Problem
@@ -36,7 +36,7 @@ class EstimatedNeed:
     component: Component
     works: int
     stays: int
-    estimate: Estimated | None = None
+    estimate: EstimatedTotal | None = None
 
 
 def check_estimates(problem: Problem, assignment: Assignment, code: str) -> Iterator[Finding]:
@@ -192,7 +192,7 @@ def fits_nowhere(problem: Problem, code: str) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-def terms_of(name: str, estimate: Estimated | None, waits: bool = False) -> Iterator[str]:
+def terms_of(name: str, estimate: EstimatedTotal | None, waits: bool = False) -> Iterator[str]:
     """Yield the terms of an estimate with formulas, sources, omissions and assumptions.
 
     With `waits`, only terms that stay allocated while another component works.

@@ -12,7 +12,7 @@ from ..models.findings.finding import Finding, error
 from ..models.machines.changed import ranks_left, without_nodes
 from ..models.machines.node_group import NODE
 from ..models.placements.assignment import Assignment
-from ..models.placements.moves import Moved, Moves, Trade
+from ..models.placements.moves import GroupMoves, Moves, Trade
 from ..models.placements.plan import Plan, TermValue
 from ..models.placements.run import Run
 from ..models.placements.run_checks import carry_over, deal_round_robin
@@ -21,7 +21,7 @@ from ..models.sharing import given_part
 from .layout.previous import Members, Pieces, movable, piece_size, pieces, remaining
 from .objectives.counts import MissingAccelerators
 from .objectives.moves import MoveTerm
-from .objectives.preferred import Preferred
+from .objectives.preferred import SplitGroups
 from .wording import nodes_called, some_of
 
 
@@ -122,7 +122,7 @@ def moves(question: Problem, before: Plan, now: Plan) -> Moves:
 def _traffic_first(plan: Plan) -> bool:
     """Return True if a term was minimised before the moves that otherwise comes later."""
     tier = next((term.tier for term in plan.terms if term.name == MoveTerm.name), 0)
-    return any(term.tier < tier and term.name not in (MissingAccelerators.name, Preferred.name) for term in plan.terms)
+    return any(term.tier < tier and term.name not in (MissingAccelerators.name, SplitGroups.name) for term in plan.terms)
 
 
 def _choose(question: Problem, plan: Plan) -> Problem:
@@ -133,7 +133,7 @@ def _choose(question: Problem, plan: Plan) -> Problem:
     return replace(question, job=replace(question.job, components=components, choices={}))
 
 
-def _find_moved(problem: Problem, members: Members, before: Plan, now: Plan) -> Moved:
+def _find_moved(problem: Problem, members: Members, before: Plan, now: Plan) -> GroupMoves:
     size = piece_size(problem, members)
     running = pieces(problem, members, before.assignment)
     old = pieces(problem, members, problem.previous) if problem.previous else Pieces({}, {}, 0)
@@ -142,16 +142,16 @@ def _find_moved(problem: Problem, members: Members, before: Plan, now: Plan) -> 
     amount = max(now.assignment.amount(component.name) for component in members) // size
     name = "+".join(component.name for component in members)
     renumber_count = sum(remnants[piece] != new[piece] for piece in kept_pieces)
-    return Moved(name, size, running.count, amount, running.count - len(remnants), len(kept_pieces), renumber_count)
+    return GroupMoves(name, size, running.count, amount, running.count - len(remnants), len(kept_pieces), renumber_count)
 
 
-def _dealt(name: str, question: Problem, before: Plan, now: Plan) -> Moved:
+def _dealt(name: str, question: Problem, before: Plan, now: Plan) -> GroupMoves:
     """Return the moves of interchangeable processes that the framework distributes."""
     old, new = _nodes(question.previous, name) if question.previous else {}, _nodes(now.assignment, name)
     old_counts, new_counts = Counter(old.values()), Counter(new.values())
     same = sum(new.get(rank) == node for rank, node in old.items())
     count, kept_count = before.assignment.world_size(name), sum((old_counts & new_counts).values())
-    return Moved(name, 1, count, len(new), count - len(old), kept_count, max(0, kept_count - same))
+    return GroupMoves(name, 1, count, len(new), count - len(old), kept_count, max(0, kept_count - same))
 
 
 def _nodes(assignment: Assignment, name: str) -> dict[int, int]:

@@ -10,7 +10,7 @@ from placewright.solver.process import Child
 from placewright.solver.session import Session
 
 
-class Shared(Session):
+class SharedSession(Session):
     """A session whose processes wait for the next one too."""
 
     kept: ClassVar[dict[tuple[str, ...], Child]] = {}
@@ -29,8 +29,8 @@ class Shared(Session):
 def one_process_that_searches() -> Iterator[None]:
     """Let every session share its processes while this lasts."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("placewright.solver.session.Session", Shared)
+        patched.setattr("placewright.solver.session.Session", SharedSession)
         yield
-    for process in Shared.kept.values():
+    for process in SharedSession.kept.values():
         process.end()
-    Shared.kept.clear()
+    SharedSession.kept.clear()

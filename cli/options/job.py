@@ -14,7 +14,7 @@ from ...models.dialects.native.job_sizes import ALGORITHMS, JobRequest, JobSizes
 from ...models.findings.finding import Severity, UnusableInput
 from ...models.findings.wording import with_noun
 from ...models.machines.cluster import Cluster
-from ...models.machines.shorthand import AsDeclared
+from ...models.machines.shorthand import DeclaredNodes
 from ...models.model_cards.card import ModelCard
 from ...models.placements.assignment import Assignment
 from ...models.text.values import LARGEST
@@ -128,7 +128,7 @@ def job_options(verb: Verb) -> Verb:
             machines = read_machines(cluster)
         except ValueError as problem:
             raise click.BadParameter(str(problem), click.get_current_context(), param_hint="'--cluster'") from None
-        if isinstance(machines, AsDeclared):
+        if isinstance(machines, DeclaredNodes):
             raise click.BadParameter("it does not say how many nodes there are", click.get_current_context(), param_hint="'--cluster'")
         if request["mean_response"] > request["response"]:
             raise click.UsageError("--mean-response is larger than --response, the longest answer")

@@ -22,7 +22,7 @@ FORMATS = ("json", "github", "sarif", "junit")
 if TYPE_CHECKING:
     from ...models.composition import Composer
     from ...models.machines.cluster import Cluster
-    from ...models.machines.shorthand import AsDeclared
+    from ...models.machines.shorthand import DeclaredNodes
     from ...models.model_cards import ModelCard
     from ...models.reading import Reading
     from ...models.text.source import Source
@@ -68,7 +68,7 @@ def memory_mib(ctx: click.Context, param: click.Parameter, value: str) -> int:
     return amount
 
 
-def read_machines(text: str) -> Cluster | AsDeclared:
+def read_machines(text: str) -> Cluster | DeclaredNodes:
     """Return the machines of a shorthand (``2x8xH100``, ``x8``) or of a cluster file.
 
     Raises UnusableInput for an unusable file, ValueError for an unusable shorthand.
@@ -118,7 +118,7 @@ def _known_frameworks(ctx: click.Context, param: click.Parameter, texts: tuple[s
 class ReadOptions:
     """Options for reading files: machines, dialect, settings, level, model."""
 
-    machines: Cluster | AsDeclared | None
+    machines: Cluster | DeclaredNodes | None
     dialect: str
     settings: tuple[str, ...]
     roots: tuple[str, ...]
@@ -148,7 +148,7 @@ class ReadOptions:
     def _by_patterns(self) -> dict[tuple[str, ...], ReadOptions]:
         return {}
 
-    def load(self, file: str, machines: Cluster | AsDeclared | None = None) -> Reading:
+    def load(self, file: str, machines: Cluster | DeclaredNodes | None = None) -> Reading:
         """Read a file, or standard input for `-`. The model is not known yet."""
         from ...models.dialects.load import load
         from .standard_input import source_of

@@ -22,7 +22,7 @@ from ..text.interpolation import Interpolator
 from ..text.source import MAX_BYTES, Source
 from ..text.tree import MANDATORY, MapNode, Scalar, find, kind_of
 from .defaults import SELF, DefaultsEntry, DefaultsNode, GroupChoice, GroupChoices, option_of, word
-from .places import Added, Library, NamedPath, OutsideRoots, PathPart, SearchPath, part_of, read_search_path
+from .places import AddedFolders, Library, NamedPath, OutsideRoots, PathPart, SearchPath, part_of, read_search_path
 from .settings import CommandSettings, RefusedSetting, Resolve, Unmergeable, apply_setting, embed, find_hydra_refusal, mark_unknown, merge
 
 
@@ -302,7 +302,7 @@ _HELP = "Name the folder that holds it with `--config-root DIR`"
 
 def compose(
     source: Source, main: Source | None, program_settings: Sequence[Setting], command: CommandSettings, environment: Environment,
-    roots: tuple[str, ...], library: Library, additions: Added | None = None,
+    roots: tuple[str, ...], library: Library, additions: AddedFolders | None = None,
 ) -> Document:  # fmt: skip
     """Compose a main file with settings; see `Composer.compose_program`.
 
@@ -312,7 +312,7 @@ def compose(
     findings, settings = list(command.findings), (*program_settings, *command.settings)
     findings += [finding for setting in settings if (finding := find_hydra_refusal(setting)) is not None]
     searchpath = next((setting.value for setting in reversed(settings) if setting.key == "hydra.searchpath"), None)
-    additions, missing, walk = additions or Added(), list[Unchecked](), None
+    additions, missing, walk = additions or AddedFolders(), list[Unchecked](), None
     folders = [*read_search_path(searchpath, environment, findings), *additions.folders]
     if folders:
         added_search, missing = additions.search(folders, roots)

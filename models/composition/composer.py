@@ -11,7 +11,7 @@ from ..text.document import Document
 from ..text.environment import Environment
 from ..text.source import Source
 from ..text.tree import MapNode
-from .places import Added, Library
+from .places import AddedFolders, Library
 
 if TYPE_CHECKING:
     from ..text.document import Setting
@@ -68,7 +68,7 @@ class Composer:
         main: Source | None,
         program_settings: Sequence[Setting],
         environment: Environment,
-        additions: Added | None = None,
+        additions: AddedFolders | None = None,
     ) -> Document:
         """Compose the configuration of a program from a main file and settings.
 

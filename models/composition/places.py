@@ -192,7 +192,7 @@ def _common(folder: str, whole: str) -> str:
 
 
 @dataclass(frozen=True)
-class Added:
+class AddedFolders:
     """Configuration folders added by a command line.
 
     `folders`: those of `--config-dir`, or why a folder is unknown. `below`: folders that may contain

@@ -11,7 +11,7 @@ from ..findings.finding import Finding
 from ..findings.span import Edit
 from ..level import DEFAULT_LEVEL, LEVELS, PLACEMENT, TRAINING
 from ..machines.cluster import Cluster
-from ..machines.shorthand import AsDeclared
+from ..machines.shorthand import DeclaredNodes
 from ..parallel import Parallel
 from ..placements.assignment import Assignment
 from ..problem import Problem
@@ -24,7 +24,7 @@ from ..text.tree import MapNode
 from ..training_job import FileLimits, TrainingJob
 from .signs import Signs
 
-Machines = Union[Cluster, AsDeclared, None]
+Machines = Union[Cluster, DeclaredNodes, None]
 """Machines from the user: a whole cluster, accelerators per declared node, or unspecified."""
 Degrees = Mapping[str, Parallel]
 """Component -> chosen degrees, for components with open degrees."""

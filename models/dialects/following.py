@@ -20,8 +20,8 @@ from ..planning.workload import Workload
 from ..text.tree import ListNode, MapNode, Scalar, Value, find, leaves, number, with_value
 from ..times import shortest
 
-Chosen = Mapping[str, Parallel]
-JobWith = Callable[[Chosen], Union[Job, str]]
+ChosenDegrees = Mapping[str, Parallel]
+JobWith = Callable[[ChosenDegrees], Union[Job, str]]
 """Function from chosen degrees to the job, or to the framework's reason for a refusal."""
 MAX_REASONS = 4
 """Maximum number of refused choices with their reasons in a finding."""
@@ -92,7 +92,7 @@ def with_dependent_degrees(job: Job, leaders: Sequence[str], job_with: JobWith) 
     if has_refusals and prod(map(len, job.choices.values())) <= MAX_JOINT_CHOICES:
         # A choice refused alone may be accepted with another choice elsewhere.
         leading = list(job.choices)
-    consequences, attempts = list[DegreeChoice](), list[tuple[Chosen, Union[Job, str]]]()
+    consequences, attempts = list[DegreeChoice](), list[tuple[ChosenDegrees, Union[Job, str]]]()
     offers = _choices_to_read(job, leading)
     for combination in product(*offers.values()) if leading and (leader_of or has_refusals) else ():
         degrees = dict(zip(leading, combination))
@@ -122,7 +122,7 @@ def report_all_refused(job: Job, job_with: JobWith) -> tuple[Finding, ...]:
     return refusal_of_all(job, ((degrees, job_with(degrees)) for degrees in joint_choices if degrees))
 
 
-def refusal_of_all(job: Job, attempts: Iterable[tuple[Chosen, Union[Job, str]]]) -> tuple[Finding, ...]:
+def refusal_of_all(job: Job, attempts: Iterable[tuple[ChosenDegrees, Union[Job, str]]]) -> tuple[Finding, ...]:
     """Return an error if every choice of `attempts` is a refusal."""
     why = dict[str, str]()
     name = ""

@@ -13,7 +13,7 @@ from ..findings.finding import Finding, Severity, Unchecked, UnusableInput, warn
 from ..level import DEFAULT_LEVEL
 from ..machines.cluster import Cluster
 from ..machines.node import GENERIC, accelerators
-from ..machines.shorthand import AsDeclared
+from ..machines.shorthand import DeclaredNodes
 from ..reading import Reading
 from ..record import dataclass, replace
 from ..resolving import with_models
@@ -215,7 +215,7 @@ def _vendors(machines: Machines) -> frozenset[str]:
     if isinstance(machines, Cluster):
         models = [accelerator for stretch in machines.alike for accelerator in stretch.node.accelerators]
     else:
-        models = list(accelerators(1, machines.model)) if isinstance(machines, AsDeclared) else []
+        models = list(accelerators(1, machines.model)) if isinstance(machines, DeclaredNodes) else []
     is_known = all(accelerator.model != GENERIC for accelerator in models)
     return frozenset(accelerator.vendor for accelerator in models if is_known)
 

@@ -12,7 +12,7 @@ from ..derivation import Derivation
 from ..job import HintedJob
 from ..level import TRAINING
 from ..machines.cluster import Cluster
-from ..machines.shorthand import AsDeclared
+from ..machines.shorthand import DeclaredNodes
 from ..problem import Problem
 from ..reading import Reading
 from ..text.document import Document
@@ -47,7 +47,7 @@ class Reader(ABC):
     UNREAD: ClassVar[Sequence[str]] = ()
     SETS_VISIBLE: ClassVar[bool] = False
 
-    def __init__(self, document: Document, machines: Cluster | AsDeclared | None, level: str, with_hints: bool = True) -> None:
+    def __init__(self, document: Document, machines: Cluster | DeclaredNodes | None, level: str, with_hints: bool = True) -> None:
         self.document = document
         self.machines = machines
         self.is_training = level == TRAINING

@@ -149,7 +149,7 @@ _FIELDS = {
 }  # fmt: skip
 
 
-class Hinted(NamedTuple):
+class HintedComponents(NamedTuple):
     """Result of reading hints; `faulty` names components with unusable hints."""
 
     components: tuple[Component, ...]
@@ -161,7 +161,7 @@ class Hinted(NamedTuple):
 def add_hints(
     inner: MapNode, cluster: Cluster, components: tuple[Component, ...], findings: list[Finding], further: Relations = (),
     without_division: Collection[str] = (),
-) -> Hinted:  # fmt: skip
+) -> HintedComponents:  # fmt: skip
     """Merge hints into the known components, and add new components.
 
     Parameters
@@ -213,7 +213,7 @@ def add_hints(
     consistent_components = tuple(
         consistent(tuple(by_name.values()), relations, choices, cluster, findings, further, without_verdict, without_division)
     )
-    return Hinted(consistent_components, tuple(relations), choices, frozenset(faulty))
+    return HintedComponents(consistent_components, tuple(relations), choices, frozenset(faulty))
 
 
 def _component(form: ComponentForm, name: str, entry_of_name: Entry, cluster: Cluster, base: Component | None) -> Component:

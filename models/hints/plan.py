@@ -28,7 +28,7 @@ from ..planning.workload import (
     Workload,
     circles,
 )
-from ..quantity import Advised
+from ..quantity import AdviceError
 from ..roles import role_of
 from ..scope import HETEROGENEOUS, NESTED, SCOPES, SPANNING
 from ..text.form import Form, ValueKind, as_items, fill, form_of, key, list_of, one_or_list_of, shown_value
@@ -197,7 +197,7 @@ def _phases(component: Component) -> tuple[str, ...]:
 def _check_once(phases: tuple[str, ...]) -> tuple[str, ...]:
     """Return the phases; raise Advised if a phase occurs twice."""
     if duplicate := next((phase for phase in phases if phases.count(phase) > 1), None):
-        raise Advised(f"`{duplicate}` appears twice", "write each phase once")
+        raise AdviceError(f"`{duplicate}` appears twice", "write each phase once")
     return phases
 
 

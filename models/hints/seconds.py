@@ -7,8 +7,8 @@ from typing import Callable
 
 from ..machines.node import NUMBERS
 from ..parallel import DEGREES, Parallel
-from ..planning.workload import PHASES, SECOND, Measured
-from ..quantity import Advised
+from ..planning.workload import PHASES, SECOND, Measurement
+from ..quantity import AdviceError
 from ..text.form import MAX_TEXT, Faults, Form, FormFault, Schema, ValueKind, form_of, key, list_of, shown_value
 from ..text.values import MAX_DIGITS, NAME_PATTERN, Name, Word, count_key, whole_schema
 
@@ -70,7 +70,7 @@ def duration(value: object) -> int:
         seconds = Decimal(str(value))
     except InvalidOperation:
         message = f"{shown_value(value)} is no number of seconds"
-        raise (Advised(message, advice) if (advice := _correct_unit(str(value))) else ValueError(message)) from None
+        raise (AdviceError(message, advice) if (advice := _correct_unit(str(value))) else ValueError(message)) from None
     if not (seconds.is_finite() and 0 < seconds <= LONGEST):
         raise ValueError(f"{shown_value(value)} seconds are no time: more than 0 are meant, and at most {LONGEST:,}")
     return max(1, int((seconds * SECOND).to_integral_value()))
@@ -168,7 +168,7 @@ def _read_alone(value: object, place: tuple[str, ...]) -> list[dict[str, object]
     try:
         duration(value)
     except ValueError as problem:
-        raise _fault(str(problem), place, problem.advice if isinstance(problem, Advised) else "") from None
+        raise _fault(str(problem), place, problem.advice if isinstance(problem, AdviceError) else "") from None
     return [{"seconds": value}]
 
 
@@ -209,12 +209,12 @@ class MeasuredForm(Form):
     ep = count_key(2, "the expert parallel size that it ran with; any")
     dp = count_key(2, "data parallel ranks inside one replica that it ran with; any")
 
-    def build_measured(self, amount: int) -> Measured:
+    def build_measured(self, amount: int) -> Measurement:
         """Return the measurement; `amount` is the component's number of accelerators."""
         degrees = {name: degree for name in DEGREES if (degree := getattr(self, name))}
         parallel = Parallel(**degrees) if degrees else None
         model, names = self.accelerator or "", tuple(degrees) or DEGREES
-        return Measured(self.accelerators or amount, self.seconds, self.phase, parallel, model, named=names)
+        return Measurement(self.accelerators or amount, self.seconds, self.phase, parallel, model, named=names)
 
 
 Seconds = list_of(

@@ -8,7 +8,7 @@ from typing import Iterable, Iterator, Sequence
 
 from ..ranks import merge
 from ..record import dataclass
-from .node import Alike, Hardware, Node, Nodes, parts, stretches_of
+from .node import EqualNodes, Hardware, Node, Nodes, parts, stretches_of
 from .node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL, NodeGroup, Numbering, Stretch
 
 __all__ = ["Cluster", "Hardware", "Node", "Nodes"]
@@ -40,11 +40,11 @@ class Cluster:
         return self.nodes.name(node_rank) if isinstance(self.nodes, Nodes) else self.nodes[node_rank].name
 
     @cached_property
-    def alike(self) -> tuple[Alike, ...]:
+    def alike(self) -> tuple[EqualNodes, ...]:
         """Stretches of nodes that differ only in rank and name."""
         return stretches_of(self.nodes)
 
-    def alike_among(self, node_ranks: Sequence[int]) -> Iterator[tuple[Alike, range]]:
+    def alike_among(self, node_ranks: Sequence[int]) -> Iterator[tuple[EqualNodes, range]]:
         """Yield (stretch of alike nodes, requested ranks in it) for ascending ranks."""
         for ranks in (node_ranks,) if isinstance(node_ranks, range) else merge([range(rank, rank + 1) for rank in node_ranks]):
             yield from parts(self.alike, ranks)

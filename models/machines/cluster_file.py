@@ -15,9 +15,9 @@ from ..text.source import Source, read_yaml
 from ..text.tree import plain
 from ..text.values import Count, Index, Mebibytes, Name, RankText, Word, text_or_list, whole_between
 from .cluster import Cluster
-from .node import GENERIC, Alike, Hardware, Node, Nodes, accelerators, numbered_nodes
+from .node import GENERIC, EqualNodes, Hardware, Node, Nodes, accelerators, numbered_nodes
 from .node_group import CLUSTER_LABEL, NODE, NODE_LABEL, EnvConfig, NodeGroup
-from .shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES, SHORTHAND_PATTERN, AsDeclared, parts_of, read_shorthand, write_shorthand
+from .shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES, SHORTHAND_PATTERN, DeclaredNodes, parts_of, read_shorthand, write_shorthand
 
 _NOT_TO_BE_USED = (
     "unavailable", "unusable", "unhealthy", "broken", "faulty", "bad", "used", "in_use", "busy", "occupied", "reserved", "exclude", "excluded",
@@ -170,13 +170,13 @@ class ClusterForm(Form):
 
 def _shorthand_cluster(text: str) -> Cluster:
     cluster = read_shorthand(text)
-    if isinstance(cluster, AsDeclared):
+    if isinstance(cluster, DeclaredNodes):
         raise ValueError(f"`{text}` does not say how many nodes there are")
     return cluster
 
 
 def _nodes_of(forms: Sequence[NodeForm]) -> Nodes:
-    stretches: list[Alike] = []
+    stretches: list[EqualNodes] = []
     count = sum(form.repeat for form in forms)
     if count > MAX_NODES:
         raise ValueError(f"{count:,} nodes are more than {MAX_NODES:,}")
@@ -189,7 +189,7 @@ def _nodes_of(forms: Sequence[NodeForm]) -> Nodes:
     return nodes
 
 
-def _nodes(form: NodeForm, first: int) -> Alike:
+def _nodes(form: NodeForm, first: int) -> EqualNodes:
     spec = form.accelerators
     devices = accelerators(spec.count, spec.model, spec.memory, spec.ids, spec.numa, spec.speed.figures())
     hardware = tuple(Hardware(device.type, tuple((key, str(value)) for key, value in device.extra.items())) for device in form.hardware)
@@ -198,7 +198,7 @@ def _nodes(form: NodeForm, first: int) -> Alike:
     node = Node(first, form.name or "", devices, hardware, form.cpus, form.memory, form.labels, topology, occupied_mask)
     if form.name is None:
         return numbered_nodes(node, form.repeat)
-    return Alike(node) if form.repeat == 1 else numbered_nodes(node, form.repeat, form.name, 0)
+    return EqualNodes(node) if form.repeat == 1 else numbered_nodes(node, form.repeat, form.name, 0)
 
 
 def _group(cluster: Cluster, form: GroupForm) -> NodeGroup:
@@ -320,7 +320,7 @@ def cluster_to_short_data(cluster: Cluster) -> dict[str, object] | str:
     text = shorthand_of(cluster)
     if text is not None and not cluster.declared:
         return text
-    nodes = cluster.nodes if isinstance(cluster.nodes, Nodes) else Nodes(map(Alike, cluster.nodes))
+    nodes = cluster.nodes if isinstance(cluster.nodes, Nodes) else Nodes(map(EqualNodes, cluster.nodes))
     data: dict[str, object] = {"nodes": text or [node for stretch in nodes.alike for node in _short_nodes(stretch)]}
     if cluster.declared:
         data["node_groups"] = [_group_to_data(cluster, group, False) for group in cluster.declared]
@@ -336,7 +336,7 @@ def _model(node: Node) -> str:
     return first.model if usual and usual.vendor == first.vendor else f"{first.vendor}:{first.model}"
 
 
-def _short_nodes(stretch: Alike) -> Iterator[dict[str, object]]:
+def _short_nodes(stretch: EqualNodes) -> Iterator[dict[str, object]]:
     """Yield equal nodes: grouped if names are a prefix with a number, else singly."""
     node = stretch.node
     rest = _node_to_data(node, False)

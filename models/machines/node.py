@@ -163,7 +163,7 @@ _ALIKE = tuple(field.name for field in fields(Node) if field.name not in ("rank"
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
+class EqualNodes:
     """Stretch of `count` consecutive nodes that differ only in rank and name.
 
     `node` is the first node. The others have the names `prefix` followed by the numbers after
@@ -194,26 +194,26 @@ class Alike:
             first.cpus, first.memory, first.labels, first.topology, first.taken,
         )  # fmt: skip
 
-    def cut(self, start: int, stop: int) -> Alike:
+    def cut(self, start: int, stop: int) -> EqualNodes:
         """Return the stretch from rank `start` to `stop` (exclusive), inside this stretch."""
         offset = start - self.node.rank
-        return Alike(self.at(offset), stop - start, self.prefix, self.number + offset)
+        return EqualNodes(self.at(offset), stop - start, self.prefix, self.number + offset)
 
 
-def numbered_nodes(node: Node, count: int, prefix: str = "node-", number: int | None = None) -> Alike:
+def numbered_nodes(node: Node, count: int, prefix: str = "node-", number: int | None = None) -> EqualNodes:
     """Return `count` nodes like `node`, named by rank, or from `number` on."""
     first = node.rank if number is None else number
-    return Alike(replace(node, name=f"{prefix}{first}"), count, prefix, first)
+    return EqualNodes(replace(node, name=f"{prefix}{first}"), count, prefix, first)
 
 
 class Nodes(Sequence[Node]):
     """Nodes of consecutive ranks, in order; equal to any sequence of the same nodes."""
 
     __slots__ = ("_starts", "alike")
-    alike: tuple[Alike, ...]
+    alike: tuple[EqualNodes, ...]
     """Stretches of alike nodes, in rank order."""
 
-    def __init__(self, stretches: Iterable[Alike]) -> None:
+    def __init__(self, stretches: Iterable[EqualNodes]) -> None:
         self.alike = tuple(stretches)
         self._starts = list(accumulate((stretch.count for stretch in self.alike), initial=0))
 
@@ -264,26 +264,26 @@ class Nodes(Sequence[Node]):
 
     def replace(self, nodes: Iterable[Node]) -> Nodes:
         """Return the nodes with some replaced, by rank."""
-        stretches: list[Alike] = []
+        stretches: list[EqualNodes] = []
         next_rank = self.alike[0].node.rank if self.alike else 0
         for node in sorted(nodes, key=lambda node: node.rank):
-            stretches += [*self._cut(range(next_rank, node.rank)).alike, Alike(node)]
+            stretches += [*self._cut(range(next_rank, node.rank)).alike, EqualNodes(node)]
             next_rank = node.rank + 1
         return Nodes([*stretches, *self._cut(range(next_rank, self.alike[-1].stop)).alike]) if self.alike else self
 
 
-def stretches_of(nodes: Sequence[Node]) -> tuple[Alike, ...]:
+def stretches_of(nodes: Sequence[Node]) -> tuple[EqualNodes, ...]:
     """Return nodes as stretches of alike nodes; names, except the first, are not compared."""
-    stretches: list[Alike] = []
-    for stretch in nodes.alike if isinstance(nodes, Nodes) else map(Alike, nodes):
+    stretches: list[EqualNodes] = []
+    for stretch in nodes.alike if isinstance(nodes, Nodes) else map(EqualNodes, nodes):
         if stretches and _are_alike(stretches[-1].node, stretch.node):
-            stretches[-1] = Alike(stretches[-1].node, stretches[-1].count + stretch.count)
+            stretches[-1] = EqualNodes(stretches[-1].node, stretches[-1].count + stretch.count)
         else:
             stretches.append(stretch)
     return tuple(stretches)
 
 
-def parts(stretches: Sequence[Alike], ranks: range) -> Iterator[tuple[Alike, range]]:
+def parts(stretches: Sequence[EqualNodes], ranks: range) -> Iterator[tuple[EqualNodes, range]]:
     """Yield (stretch, overlap) for stretches in a range of ranks."""
     position = max(bisect_right(stretches, ranks.start, key=lambda stretch: stretch.node.rank) - 1, 0)
     while position < len(stretches) and stretches[position].node.rank < ranks.stop:

@@ -8,7 +8,7 @@ from typing import Callable
 from ..findings.wording import with_noun
 from ..record import dataclass
 from .cluster import Cluster
-from .node import GENERIC, Alike, Node, Nodes, accelerators, numbered_nodes
+from .node import GENERIC, EqualNodes, Node, Nodes, accelerators, numbered_nodes
 
 MAX_NODES = 131_072
 MAX_ACCELERATORS_PER_NODE = 1_024
@@ -25,7 +25,7 @@ SHORTHAND_PATTERN = rf"^\s*{_PART.pattern}(\s*\+\s*{_PART.pattern})*\s*$"
 
 
 @dataclass(frozen=True, slots=True)
-class AsDeclared:
+class DeclaredNodes:
     """Shorthand `x8`: declared nodes with `count` accelerators, unless with other hardware only."""
 
     count: int
@@ -49,11 +49,11 @@ def correct_shorthand(text: str) -> str | None:
     )
 
 
-def read_shorthand(text: str) -> Cluster | AsDeclared:
+def read_shorthand(text: str) -> Cluster | DeclaredNodes:
     """Return the cluster of a shorthand. Raises ValueError with a sentence for a person."""
     if match := _AS_DECLARED.fullmatch(text.strip()):
-        return AsDeclared(_check_count(int(match[1])), match[2] or GENERIC)
-    nodes: list[Alike] = []
+        return DeclaredNodes(_check_count(int(match[1])), match[2] or GENERIC)
+    nodes: list[EqualNodes] = []
     rank = 0
     for part in text.split("+"):
         match = _PART.fullmatch(part.strip())

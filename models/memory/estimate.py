@@ -14,7 +14,7 @@ from ..model_cards.use import DEGREES, ESTIMATE, ModelUse, Split, engine_splits,
 from ..parallel import Parallel
 from ..roles import ROLLOUT, role_of
 from .overhead import allocator, resident, serving
-from .terms import Estimated, MemoryTerm, find_worst_moment, mebibytes
+from .terms import EstimatedTotal, MemoryTerm, find_worst_moment, mebibytes
 from .training import moments
 from .work import ModelShape, WeightShare, Work, as_run, optimizer_of, shape_of
 
@@ -86,7 +86,7 @@ def _per_number(bits: int) -> int | float:
 
 def estimate_memory(
     component: Component, card: ModelCard | None, parallel: Parallel, accelerators: int, capacity: int | None = None
-) -> Estimated | None:
+) -> EstimatedTotal | None:
     """Return the estimate for given degrees and accelerators; None without input.
 
     Parameters
@@ -107,7 +107,7 @@ def estimate_memory(
 def _estimate(
     estimate: MemoryInput, card: ModelCard | None, parallel: Parallel, accelerators: int, capacity: int | None, optimizer: str, serves: bool,
     fields: tuple[str, ...],
-) -> Estimated | None:  # fmt: skip
+) -> EstimatedTotal | None:  # fmt: skip
     shape = _shape(estimate, card)
     if not shape.total:
         return None
@@ -118,7 +118,7 @@ def _estimate(
     else:
         worst, low, high = find_worst_moment([(*moment, *of_process, allocator(moment)) for moment in moments(work, of_model)])
     certain = 0 if card is not None and card.assumed else mebibytes(term.low for term in of_model if term.certain)
-    return Estimated(
+    return EstimatedTotal(
         tuple(worst),
         tuple(_missing(work)),
         tuple(_list_assumptions(work, card, "recompute" in fields)),

@@ -68,7 +68,7 @@ Moment = Sequence[MemoryTerm]
 
 
 @dataclass(frozen=True, slots=True)
-class Estimated:
+class EstimatedTotal:
     """Estimated need of a component per accelerator.
 
     Attributes

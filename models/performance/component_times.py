@@ -14,7 +14,7 @@ from ..memory.estimate import with_estimate_numbers
 from ..memory.work import ModelShape, shape_of
 from ..model_cards.known import known_model
 from ..parallel import Parallel
-from ..planning.workload import PHASES, SECOND, IterationBatch, Measured, TimedComponent
+from ..planning.workload import PHASES, SECOND, IterationBatch, Measurement, TimedComponent
 from ..roles import ACTOR, CRITIC, INFERENCE, REFERENCE, REWARD, ROLLOUT, STUDENT, TEACHER, role_of
 from .generate import SEQUENCES, generate_seconds
 from .hardware import AcceleratorSpeed, nearest_model, speed_of
@@ -120,7 +120,7 @@ def _rows(
     batch: IterationBatch,
     neighbours: tuple[bool, Parallel | None],
     factor: float | None,
-) -> Iterator[Measured]:
+) -> Iterator[Measurement]:
     phase = component.phases[0] if len(component.phases) == 1 else ""
     for model, (speed, near) in speeds_of(cluster).items():
         for count in _counts(component, parallel, cluster.total()):
@@ -131,7 +131,7 @@ def _rows(
             seconds = seconds if factor is None else _LEFT.times(seconds.likely * factor)
             words = f"{'estimated' if factor is None else 'fitted'}, {_format(seconds.low)} to {_format(seconds.high)} seconds (docs/performance.md)"
             low, likely, high = (max(1, ceil(bound * SECOND)) for bound in seconds)
-            yield Measured(count, likely, phase, parallel, model, assumed=words, bounds=(low, high))
+            yield Measurement(count, likely, phase, parallel, model, assumed=words, bounds=(low, high))
 
 
 def _format(seconds: float) -> str:

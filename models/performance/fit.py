@@ -6,7 +6,7 @@ from statistics import median
 from typing import Iterator, Sequence
 
 from ..component import Component
-from ..planning.workload import PHASES, SECOND, Measured
+from ..planning.workload import PHASES, SECOND, Measurement
 from ..problem import Problem
 from ..record import dataclass
 from ..roles import ACTOR, INFERENCE, ROLLOUT, role_of
@@ -61,7 +61,7 @@ def fit_times(problem: Problem, seconds_of_roles: dict[str, tuple[float, int]], 
             yield FittedTime(component.name, phase_of(component), row.accelerators, seconds, row.nanoseconds / SECOND, steps)
 
 
-def _row(problem: Problem, component: Component) -> Measured | None:
+def _row(problem: Problem, component: Component) -> Measurement | None:
     """Return the estimate for a component's count and degrees; None while open."""
     amount = problem.build_given().amount(component.name) or (component.least if component.least == component.most else 0)
     rows = component.timed.measured if component.timed else ()

@@ -6,7 +6,7 @@ import re
 from typing import Callable, Iterator
 
 from ..machines.node_group import NODE, Numbering
-from .placement_text import Numbered, PlacementText, RankRange, join, read_placement, unite, write_placement
+from .placement_text import NumberedResources, PlacementText, RankRange, join, read_placement, unite, write_placement
 
 _PIECE = re.compile(r"(\d{1,18})(?:\s*-\s*(\d{1,18}))?\s*(?::\s*(?:(\d{1,18})(?:\s*-\s*(\d{1,18}))?)?)?", re.ASCII)
 _ALL = re.compile(r"(?<![^,])\s*all(?=\s*(?:[,:]|$))", re.IGNORECASE)
@@ -17,7 +17,9 @@ Good = Callable[[PlacementText], bool]
 """Predicate on a faultless text: True if the text keeps the rules about nodes."""
 
 
-def correct_text(text: str, resources: Numbered, numbering: Numbering | None = None, good: Good = lambda placement: True) -> str | None:
+def correct_text(
+    text: str, resources: NumberedResources, numbering: Numbering | None = None, good: Good = lambda placement: True
+) -> str | None:
     """Return the corrected text; None if no correction is known.
 
     Ranges are turned round, cut to existing ranks, put in order, made divisible; with a
@@ -35,7 +37,7 @@ def correct_text(text: str, resources: Numbered, numbering: Numbering | None = N
     return None
 
 
-def _candidates(pieces: list[RankRange], resources: Numbered, numbering: Numbering | None) -> Iterator[list[RankRange]]:
+def _candidates(pieces: list[RankRange], resources: NumberedResources, numbering: Numbering | None) -> Iterator[list[RankRange]]:
     valid: list[RankRange] = []
     for piece in sorted(pieces, key=lambda piece: piece.start):
         cut = _cut(piece, valid[-1].stop if valid else 0, resources.size)

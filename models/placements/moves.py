@@ -6,7 +6,7 @@ from ..record import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class GroupMoves:
     """Moves of the groups of a component, or of several on the same accelerators.
 
     A group is a unit of placement: a tensor parallel group, with those on the same accelerators; a
@@ -72,7 +72,7 @@ class Moves:
     `no_trade`: the absence of such an answer is proved.
     """
 
-    parts: tuple[Moved, ...]
+    parts: tuple[GroupMoves, ...]
     bound: int
     before: tuple[tuple[str, int], ...] = ()
     trade: Trade | None = None

@@ -32,14 +32,14 @@ def is_counted(cluster: Cluster, labels: tuple[str, ...]) -> bool:
     return cluster.counted or all(cluster.groups[label].kind != ACCELERATOR for label in labels)
 
 
-def number_groups(cluster: Cluster, labels: tuple[str, ...], most: int | None = None) -> Numbered:
+def number_groups(cluster: Cluster, labels: tuple[str, ...], most: int | None = None) -> NumberedResources:
     """Return the joint numbering of groups, cut at `most`."""
     kind = cluster.kind(labels)
     unit = {ACCELERATOR: "accelerator", NODE: "node"}.get(kind, kind)
     if not is_counted(cluster, labels):
-        return Numbered(None, unit, labels)
+        return NumberedResources(None, unit, labels)
     numbering = cluster.numbering(labels)
-    return Numbered(numbering.size if most is None else min(numbering.size, most), unit, labels, numbering)
+    return NumberedResources(numbering.size if most is None else min(numbering.size, most), unit, labels, numbering)
 
 
 def runs_of(pairs: Iterable[RankRange], cluster: Cluster, labels: tuple[str, ...]) -> Runs:
@@ -121,7 +121,7 @@ def _solid(ranks: range, stretch: Stretch, kind: str, first: int, per_process: i
 
 
 @dataclass(frozen=True, slots=True)
-class Numbered:
+class NumberedResources:
     """Resources that a placement numbers.
 
     Attributes
@@ -222,7 +222,7 @@ def write_placement(pairs: Iterable[RankRange], size: int = 0) -> str:
     return ",".join(texts)
 
 
-def read_placement(text: str, resources: Numbered) -> PlacementText:
+def read_placement(text: str, resources: NumberedResources) -> PlacementText:
     """Return the pairs and up to MAX_FAULTS faults of the text."""
     return _TextReader(text, resources).read()
 
@@ -230,7 +230,7 @@ def read_placement(text: str, resources: Numbered) -> PlacementText:
 class _TextReader:
     """Segment reader; `piece` and `position` are the current segment and offset."""
 
-    def __init__(self, text: str, resources: Numbered) -> None:
+    def __init__(self, text: str, resources: NumberedResources) -> None:
         self.text, self.numbered = text, resources
         self.found = PlacementText([], [])
         self.held: list[tuple[int, int]] = []  # ascending and disjoint

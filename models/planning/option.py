@@ -56,7 +56,7 @@ class RefusedCount:
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedBlock:
     """Accelerators of unplanned components with given ranks, open to others.
 
     Attributes
@@ -76,7 +76,7 @@ class Shared:
 
 
 @dataclass(frozen=True, slots=True)
-class Crossed:
+class CostlyLevel:
     """Level of the topology with costs.
 
     `cost`: nanoseconds per MiB across the level. `free`: kind of accelerators -> domain of the level
@@ -106,7 +106,7 @@ class Crossing:
     design: inside and between components with given places.
     """
 
-    levels: tuple[Crossed, ...]
+    levels: tuple[CostlyLevel, ...]
     traffic: Mapping[str, int]
     flows: tuple[Flow, ...]
     fixed: int = 0

@@ -12,7 +12,7 @@ from typing import Iterable, Mapping
 
 from ..record import dataclass
 from .arrangement import FrameworkArrangement
-from .option import AcceleratorKind, Area, Crossing, Idle, Option, RefusedCount, Shared
+from .option import AcceleratorKind, Area, Crossing, Idle, Option, RefusedCount, SharedBlock
 from .workload import SECONDS, Budget
 
 
@@ -119,11 +119,11 @@ class GivenRanks:
     """
 
     held: int = 0
-    shared: tuple[Shared, ...] = ()
+    shared: tuple[SharedBlock, ...] = ()
 
 
 @dataclass(frozen=True)
-class ScopeUsed:
+class DesignScope:
     """Scope of the designs: accelerator models and omitted widenings.
 
     Attributes
@@ -170,7 +170,7 @@ class PlanningProblem:
     memory: MemoryTurns = MemoryTurns()
     sharing: Sharing = Sharing()
     given: GivenRanks = GivenRanks()
-    scope: ScopeUsed = ScopeUsed()
+    scope: DesignScope = DesignScope()
     ways: tuple[FrameworkArrangement, ...] = ()
     aim: str = SECONDS
     budget: Budget = field(default_factory=Budget)
@@ -199,7 +199,7 @@ class PlanningProblem:
         return next((number for number in kinds if self.kinds[number].memory == memory), kinds[0] if kinds else None)
 
     @cached_property
-    def together_shared(self) -> tuple[tuple[Shared, ...], ...]:
+    def together_shared(self) -> tuple[tuple[SharedBlock, ...], ...]:
         """All subsets of the shared accelerators, the empty set first."""
         return tuple(subset for count in range(len(self.given.shared) + 1) for subset in combinations(self.given.shared, count))
 

@@ -28,7 +28,7 @@ LONGEST = 10**7 * SECOND
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class Measurement:
     """Measured time of an iteration of a component.
 
     Attributes
@@ -152,10 +152,10 @@ class TimedComponent:
         longest time counts.
     """
 
-    measured: tuple[Measured, ...]
+    measured: tuple[Measurement, ...]
     scaling: str = POWER
     samples: int = 0
-    longest_of: tuple[tuple[Measured, ...], ...] = ()
+    longest_of: tuple[tuple[Measurement, ...], ...] = ()
 
     @property
     def phases(self) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from .release import REMOVED, Releases
 
 
 @dataclass
-class Composed:
+class ReleaseConfiguration:
     """Configuration in one release.
 
     Attributes
@@ -54,7 +54,7 @@ class Configurations:
         """Return the bits of the releases that have a configuration."""
         return self.releases.mask(self.index[name]["releases"]) if name in self.index else 0
 
-    def compose(self, name: str, release: int, options_set: Mapping[str, str | None] | None = None) -> Composed | None:
+    def compose(self, name: str, release: int, options_set: Mapping[str, str | None] | None = None) -> ReleaseConfiguration | None:
         """Build a configuration in a release, or None; `options_set` options are None if unknown."""
         entry = self.index.get(name)
         if entry is None or not self.releases.has(entry["releases"], release):
@@ -66,7 +66,7 @@ class Configurations:
         lacking = {group for group, option in choices.items() if option is REMOVED}
         options = {**{group: option for group, option in choices.items() if group not in implied_groups}, **(options_set or {})}
         options = {group: option for group, option in options.items() if group not in lacking}
-        configuration = self.compose(base, release, options) or Composed({}, {})
+        configuration = self.compose(base, release, options) or ReleaseConfiguration({}, {})
         configuration.made = {group: option for group, option in configuration.made.items() if group not in lacking}
         change(configuration.keys, self.releases.select(entry["keys"], release))
         return configuration
@@ -165,10 +165,12 @@ class Configurations:
         options: Mapping[str, Mapping[str, Any]] = self._file(f"{name}.options")
         return {group for choice, facts in options.items() if choice.partition("=")[0] in groups for group in facts.get("choices", ())}
 
-    def _root(self, name: str, release: int, options_set: Mapping[str, str | None]) -> Composed:
+    def _root(self, name: str, release: int, options_set: Mapping[str, str | None]) -> ReleaseConfiguration:
         """Compose a configuration without base."""
         entry, releases = self.index[name], self.releases
-        configuration = Composed(releases.select(self._file(name)["keys"], release), releases.select(entry.get("choices", {}), release))
+        configuration = ReleaseConfiguration(
+            releases.select(self._file(name)["keys"], release), releases.select(entry.get("choices", {}), release)
+        )
         overrides = {group: option for group, option in options_set.items() if configuration.made.get(group, option) != option}
         if not overrides:
             return configuration

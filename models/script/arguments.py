@@ -88,7 +88,7 @@ class Arguments:
                 if self.hydra and rest and rest[0].plain[:1] == "=":  # blanks around the sign
                     after = rest.pop(0).plain
                     after += rest.pop(0).plain if after == "=" and rest else ""
-                    self.apart[Mapped(word, self.source, self.shell).whole] = f"{plain}{after}"
+                    self.apart[MappedWord(word, self.source, self.shell).whole] = f"{plain}{after}"
 
     def _option_named(self, name: str) -> tuple[str, bool]:
         """Return the full name of an option, and False if Hydra refuses it."""
@@ -105,7 +105,7 @@ class Arguments:
         plain, head = word.plain, _KEY.match(word.plain)
         length = head.end() if head else len(plain)
         key, value = word.cut(0, length), word.cut(length + 1)
-        word_map = Mapped(word, self.source, self.shell, length)
+        word_map = MappedWord(word, self.source, self.shell, length)
         if not key.certain:
             why = key.why_unknown or "it depends on the environment"
             self._leave_unchecked(f"a setting whose key is not known is left out: {why}", "Write its key in the script")
@@ -124,7 +124,7 @@ class Arguments:
                 self.assumed[setting.value.span] = value.assumed
             self._add(setting, self.hydra)
 
-    def _read(self, text: str, key: str, value: WordText, word_map: Mapped) -> Setting | None:
+    def _read(self, text: str, key: str, value: WordText, word_map: MappedWord) -> Setting | None:
         """Parse a setting as Hydra does; None, with a finding, if Hydra refuses it."""
         try:
             return word_map.setting(read_setting(text, Span("", 0, len(text), 1, 1)))
@@ -137,7 +137,7 @@ class Arguments:
         free = not is_claimed and setting.kind is not SettingMark.DELETE
         self.settings.append(replace(setting, kind=SettingMark.FORCE) if free else setting)
 
-    def _report_refused(self, key: str, value: WordText, word_map: Mapped, findings: Sequence[Finding]) -> None:
+    def _report_refused(self, key: str, value: WordText, word_map: MappedWord, findings: Sequence[Finding]) -> None:
         """Report a setting that Hydra refuses; a placeholder to fill in is a warning."""
         start, value_text = len(key) + 1, value.plain[:80]
         if value.secret:
@@ -155,7 +155,7 @@ class Arguments:
         elif self.hydra:
             self.findings += map(word_map.finding, findings)
 
-    def _add_unknown(self, key: str, value: WordText, word_map: Mapped, why: str) -> None:
+    def _add_unknown(self, key: str, value: WordText, word_map: MappedWord, why: str) -> None:
         """Add a setting with an unknown value."""
         plain, start = value.plain[:MAX_LENGTH], len(key) + 1
         end = start + len(plain)
@@ -190,7 +190,7 @@ class Arguments:
         self.positional = [word for word in self.positional if not word.known or word.unset]
         if not strange:
             return
-        span = Mapped(strange[0], self.source).whole
+        span = MappedWord(strange[0], self.source).whole
         message = f"`{program}` takes {' and '.join(f'`{option}`' for option in options)} alone, so it refuses "
         close = "--" + strange[0].plain.partition("=")[0][2:].replace("-", "_")
         help_ = f"write `{close}`" if close in options else "write it into the configuration itself"
@@ -206,7 +206,7 @@ class Arguments:
         """Report words that are neither settings nor options, as Hydra refuses them."""
         line_end, text = -1, self.source.text
         for word in self.positional:
-            span, edit = Mapped(word, self.source).whole, None
+            span, edit = MappedWord(word, self.source).whole, None
             if not word.known or not word.plain:
                 why = f"an argument that may hold more settings is not known: {why_open(word) or 'it is empty'}"
                 self._leave_unchecked(why, "Write its settings in the script", not word.known)
@@ -244,7 +244,7 @@ def why_open(text: WordText) -> str:
     )
 
 
-class Mapped:
+class MappedWord:
     """Word of a command, with a map from its characters to places in the script.
 
     A word that a variable holds whole, key and all, has its place in the value of that variable.

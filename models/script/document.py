@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Callable, Mapping, Sequence
 
 from ..composition import Composer
-from ..composition.places import Added
+from ..composition.places import AddedFolders
 from ..findings.finding import Finding, Severity, Unchecked, UnusableInput, error, warning
 from ..findings.span import Edit
 from ..record import dataclass
@@ -21,9 +21,9 @@ from ..text.document import Document, Program, SettingMark, ShellMachine
 from ..text.environment import Environment, taken_as_not_set
 from ..text.source import Source
 from ..text.tree import MapNode, Scalar, find
-from .arguments import Arguments, Mapped, line_end_of, show_text
+from .arguments import Arguments, MappedWord, line_end_of, show_text
 from .follow import Follower
-from .launch import LaunchCommand, Started, launch_of, read_stated, script_call
+from .launch import LaunchCommand, StartedCommand, launch_of, read_stated, script_call
 from .machine import machine_of, slurm_machine
 from .pieces import VariableValue, WordPiece, WordText
 from .program import StartedProgram, readable_folders
@@ -56,7 +56,7 @@ class InterpretedScript:
     """
 
     source: Source
-    started: tuple[Started, ...]
+    started: tuple[StartedCommand, ...]
     findings: tuple[Finding, ...] = ()
     unchecked: tuple[Unchecked, ...] = ()
     machine: ShellMachine | None = None
@@ -187,7 +187,7 @@ def _document(script: InterpretedScript, program_start: StartedProgram, number: 
     has_error = any(finding.severity is Severity.ERROR for finding in words.findings)
     program = Program(
         name=program_start.name,
-        span=Mapped(launch.program, source).whole,
+        span=MappedWord(launch.program, source).whole,
         launcher=launch.launcher,
         options=_options(launch.options, words),
         command=command,
@@ -232,7 +232,7 @@ def _unset(name: str, must_be_set: bool) -> Unchecked:
 
 def _compose_command(
     source: Source, words: Arguments, program: Program, composer: Composer, compose: Callable[[Source], Document],
-    main: Source | None = None, additions: Added | None = None,
+    main: Source | None = None, additions: AddedFolders | None = None,
 ) -> Document:  # fmt: skip
     program = replace(program, config_path=words.option("config-path"), config_name=words.option("config-name"))
     document = composer.compose_program(source, main, words.settings, words.environment, additions)

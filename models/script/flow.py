@@ -15,7 +15,7 @@ from ..record import dataclass
 from .arithmetic import NotComputed
 from .conditions import HOLDS, Truth, evaluate_sum
 from .expand import Expander, fits, names_assigned
-from .launch import Started
+from .launch import StartedCommand
 from .pieces import Place, VariableValue, WordText, join, merge_values
 from .state import INPUT, OUTPUT, LimitExceeded, State
 
@@ -48,7 +48,7 @@ class ControlFlow(Expander):
     captured : how the last `$(...)` ends, if it is known to fail.
     """
 
-    started: list[Started] = field(default_factory=list)
+    started: list[StartedCommand] = field(default_factory=list)
     unread: list[Place] = field(default_factory=list)
     branches: list[Truth] = field(default_factory=list)
     broken: bool = False

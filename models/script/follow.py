@@ -15,7 +15,7 @@ from . import facts
 from .conditions import HOLDS, Operand, Truth, evaluate_sum, evaluate_test
 from .expand import has_braces
 from .flow import UNKNOWN, ControlFlow
-from .launch import Started, base, inherit, launch_of, launches_in, nested_text, read_stated, script_call, shell_call
+from .launch import StartedCommand, base, inherit, launch_of, launches_in, nested_text, read_stated, script_call, shell_call
 from .pieces import Place, VariableValue, WordText, join
 from .state import INPUT, OUTPUT, LimitExceeded
 from .streams import print_output, read_input
@@ -360,7 +360,7 @@ class Follower(ControlFlow):
             end = max((self.script.range(child)[1] for child in node.parent.children if child.type == "file_redirect"), default=0)
         cut, place = _CUT.match(self.script.text, stop), self.script.origin.place
         replaces = words[0].plain == "exec" and words[0].known and len(words) > 1
-        command = Started(
+        command = StartedCommand(
             words=tuple(words[replaces:]),
             place=place(start, max(end, stop)),
             cut=place(*cut.span(1)) if cut else None,

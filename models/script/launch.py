@@ -24,7 +24,7 @@ _MARK = re.compile(r"(?<!\S)(?:-I ?(\S+)|(?:-i|--replace=?)(\S*))")
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class StartedCommand:
     """Command started by the script.
 
     Attributes
@@ -63,7 +63,7 @@ class LaunchCommand:
     arguments : words after the program.
     """
 
-    started: Started
+    started: StartedCommand
     program: WordText
     launcher: str
     options: tuple[WordText, ...]
@@ -76,7 +76,7 @@ class LaunchCommand:
         return self.program.plain if is_known else self.program.path
 
 
-def launch_of(command: Started) -> LaunchCommand | None:
+def launch_of(command: StartedCommand) -> LaunchCommand | None:
     """Return the program that a command starts, or None."""
     words = command.words
     python = _interpreter(words)
@@ -168,7 +168,7 @@ def base(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def _parse_submission(command: Started) -> LaunchCommand | None:
+def _parse_submission(command: StartedCommand) -> LaunchCommand | None:
     """Parse `CLIENT run --entry=FILE.py --user_params="ARGUMENTS"`, used by scripts of ROLL."""
     entry, params = find_option(command.words, "--entry"), find_option(command.words, "--user_params")
     if entry is None or params is None or not entry[1].plain.endswith(".py"):
@@ -177,7 +177,7 @@ def _parse_submission(command: Started) -> LaunchCommand | None:
     return LaunchCommand(command, entry[1], command.words[0].plain, (), arguments)
 
 
-def _parse_wrapped(command: Started) -> LaunchCommand | None:
+def _parse_wrapped(command: StartedCommand) -> LaunchCommand | None:
     """Parse `WORDS python -m MODULE ...` whose first word is no known launcher."""
     words = command.words
     if base(words[0].plain) in _FACTS["speaking"]:

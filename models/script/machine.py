@@ -9,7 +9,7 @@ from ..findings.span import Span
 from ..text.document import ShellMachine
 from ..text.source import Source
 from . import facts
-from .launch import LaunchCommand, Started, base, find_option
+from .launch import LaunchCommand, StartedCommand, base, find_option
 from .pieces import Place, WordText
 
 _FACTS = facts("launchers")
@@ -32,7 +32,7 @@ _SLURM = re.compile(
 )  # fmt: skip
 
 
-def machine_of(launch: LaunchCommand, commands: Sequence[Started], source: Source) -> tuple[ShellMachine | None, str]:
+def machine_of(launch: LaunchCommand, commands: Sequence[StartedCommand], source: Source) -> tuple[ShellMachine | None, str]:
     """Return Ray's resources on this node at a program's start, with a reason if unknown.
 
     They come from an earlier `ray start`, else from the visible accelerators; None if the script
@@ -74,7 +74,7 @@ def machine_of(launch: LaunchCommand, commands: Sequence[Started], source: Sourc
     ), why
 
 
-def _is_ray_start(command: Started) -> bool:
+def _is_ray_start(command: StartedCommand) -> bool:
     plain = [base(word.plain) for word in command.words]
     return ("ray", "start") in zip(plain, plain[1:])
 
@@ -96,7 +96,7 @@ def _split_number(number: _Number | None, source: Source) -> tuple[int | None, S
     return value, source.span(*place) if value is not None and place is not None else None
 
 
-def _option(command: Started, name: str) -> _Number | None:
+def _option(command: StartedCommand, name: str) -> _Number | None:
     """Return the number of an option (None if unknown) and its place; None if absent."""
     option = find_option(command.words, name)
     if option is None:
@@ -106,7 +106,7 @@ def _option(command: Started, name: str) -> _Number | None:
     return number, (value if word.plain == name else word).place()
 
 
-def _visible_variable(command: Started) -> tuple[str, WordText] | None:
+def _visible_variable(command: StartedCommand) -> tuple[str, WordText] | None:
     """Return the variable with the visible accelerators of a command, and its text."""
     visible = next(((name, command.variables[name]) for name in VISIBLE if name in command.variables), None)
     for word in command.words:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Iterator, Mapping
 
 from ..composition import Composer
-from ..composition.places import Added, NamedPath, SearchPath, repository_of
+from ..composition.places import AddedFolders, NamedPath, SearchPath, repository_of
 from ..record import dataclass
 from ..text.environment import Environment
 from ..text.files import is_below, text_of
@@ -122,13 +122,13 @@ class StartedProgram:
     # -- its configuration
 
     @cached_property
-    def added(self) -> Added:
+    def added(self) -> AddedFolders:
         """Configuration folders of `--config-dir`, and folders that may contain relative ones."""
         folder = self._option("dir")
         if folder is None:
-            return Added((), self._folders)
+            return AddedFolders((), self._folders)
         path = folder.path
-        return Added((NamedPath(path, path) if path else "what `--config-dir` names is not known",), self._folders)
+        return AddedFolders((NamedPath(path, path) if path else "what `--config-dir` names is not known",), self._folders)
 
     @cached_property
     def _hydra_arguments(self) -> Mapping[str, str]:

@@ -12,7 +12,7 @@ from typing import Any, Callable, ClassVar, Collection, Generic, Iterable, Itera
 
 from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Edit, Span
-from ..quantity import Advised
+from ..quantity import AdviceError
 from ..record import dataclass
 from .nearest import nearest, nearest_few
 from .tree import MapNode, Scalar, Value, find, plain
@@ -71,7 +71,7 @@ def faults_at(wrong: ValueError, value: object, *place: int | str) -> Iterator[F
     if isinstance(wrong, Faults):
         yield from (replace(fault, place=(*place, *fault.place)) for fault in wrong.faults)
     else:
-        yield FormFault(str(wrong), value, place, advice=wrong.advice if isinstance(wrong, Advised) else "")
+        yield FormFault(str(wrong), value, place, advice=wrong.advice if isinstance(wrong, AdviceError) else "")
 
 
 class ValueKind(Generic[T]):

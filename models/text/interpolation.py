@@ -21,7 +21,7 @@ from ..findings.span import Span
 from ..findings.wording import with_noun
 from .environment import Environment, taken_as_not_set
 from .interpolation_text import BadInterpolation, Call, Part, Reference, holds_interpolation, split
-from .tree import MANDATORY, UNRESOLVED, Entry, Impossible, ListNode, MapNode, Scalar, Unknown, Unread, Unresolved, Value
+from .tree import MANDATORY, UNRESOLVED, Entry, Impossible, ListNode, MapNode, Scalar, Unknown, Unread, UnresolvedKey, Value
 
 if TYPE_CHECKING:
     from .document import Document
@@ -270,7 +270,7 @@ class Interpolator:
                 name = ".".join(keys)[:80]
                 if self.partial:
                     raise Unknown(f"`{name}` is not in this file; it may come from `defaults`")
-                raise Unresolved(f"there is no `{name}` in this file")
+                raise UnresolvedKey(f"there is no `{name}` in this file")
             value, value_path = self._resolve_value(child, (*value_path, key))
         return value, value_path
 
@@ -323,7 +323,7 @@ class Interpolator:
         key = str(self._argument(call, 0, scalar, path)) if call.arguments else ""
         try:
             value, _ = self._refer(Reference((key,)), scalar, path)
-        except Unresolved:
+        except UnresolvedKey:
             return self._argument(call, 1, scalar, path) if len(call.arguments) > 1 else None
         if not isinstance(value, Scalar):
             raise Unknown("`oc.select` of a map or a list is not followed")

@@ -104,7 +104,7 @@ def _start(name: str) -> Span:
 
 
 @dataclass(slots=True)
-class _Anchored:
+class _Anchor:
     """Value of an anchor with its number of values and levels; None while open."""
 
     value: Value | None = None
@@ -118,7 +118,7 @@ class _Open:
 
     __slots__ = ("start", "is_map", "flow", "children", "keys", "last", "anchored", "before", "height", "merges")
 
-    def __init__(self, start: Any, is_map: bool, anchor: _Anchored | None, before: int) -> None:
+    def __init__(self, start: Any, is_map: bool, anchor: _Anchor | None, before: int) -> None:
         self.start, self.is_map, self.flow = start.start_mark, is_map, bool(start.flow_style)
         self.children: list[Value] = []
         self.keys: dict[str, Span] = {}
@@ -131,7 +131,7 @@ class _Reader:
     def __init__(self, name: str, text: str) -> None:
         self.name, self.text = name, text
         self.values = 0
-        self.anchors: dict[str, _Anchored] = {}
+        self.anchors: dict[str, _Anchor] = {}
         self.shared: dict[str, Span] = {}
 
     def read(self) -> YamlText:
@@ -199,13 +199,13 @@ class _Reader:
             raise self._refuse("PW002", f"a whole number has more than {MAX_DIGITS} digits", event)
         return Scalar(event.value, tag, self._span(event))
 
-    def _anchor(self, event: Any) -> _Anchored:
+    def _anchor(self, event: Any) -> _Anchor:
         """Register the anchor of an event, once, as PyYAML (composer.py, compose_node)."""
         first = self.anchors.get(event.anchor)
         if first is not None:
             message = f"the anchor `&{event.anchor}` appears twice (first in line {first.line}), which PyYAML refuses"
             raise self._refuse("PW003", message, event, "rename one of the two")
-        self.anchors[event.anchor] = anchor = _Anchored(line=event.start_mark.line + 1)
+        self.anchors[event.anchor] = anchor = _Anchor(line=event.start_mark.line + 1)
         return anchor
 
     def _expand_alias(self, event: Any, stack: list[_Open]) -> Value:

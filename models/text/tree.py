@@ -28,7 +28,7 @@ class Impossible(Exception):
     """Value that cannot exist: the chain of references is broken or circular."""
 
 
-class Unresolved(Impossible):
+class UnresolvedKey(Impossible):
     """Key that does not exist in this file."""
 
 

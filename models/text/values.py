@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any, Collection, TypeVar, overload
 
-from ..quantity import MEMORY_PATTERN, RANGE_PATTERN, RATE_PATTERN, Advised, read_memory, read_range, read_rate, write_range
+from ..quantity import MEMORY_PATTERN, RANGE_PATTERN, RATE_PATTERN, AdviceError, read_memory, read_range, read_rate, write_range
 from .form import MAX_TEXT, UNKNOWN_WORD, Faults, Form, FormFault, Schema, ValueKind, as_items, form_of, key, list_of, shown_value
 
 _NUMBER = r"([1-9][0-9]{0,8})"
@@ -70,7 +70,7 @@ def amount(value: object) -> tuple[int, int]:
         return read_range(str(read_whole_number(value)))
 
     if isinstance(value, (str, dict)) and (advice := suggestion(value)):
-        raise Advised(f"{shown_value(value)} is neither a number nor a range", advice)
+        raise AdviceError(f"{shown_value(value)} is neither a number nor a range", advice)
     if isinstance(value, str):
         return read_range(value)
     raise ValueError(f"{shown_value(value)} is neither a number nor a range")

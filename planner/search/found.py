@@ -10,7 +10,7 @@ from ...models.planning.design import Design
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import SECONDS
 from ...models.record import dataclass
-from ...solver.sandbox.end_reasons import Stopped
+from ...solver.sandbox.end_reasons import SearchStopped
 from ...solver.session import Session
 from ..counting import NOW_AND_THEN, Counting, OnCounting
 
@@ -34,7 +34,7 @@ class SearchResult:
 
 
 @dataclass(frozen=True)
-class Searched:
+class SearchOutcome:
     """Result of a search: incumbents, lower bound and proofs.
 
     Attributes
@@ -54,7 +54,7 @@ class Searched:
     proved: bool
     structures: tuple[int, int] = (0, 0)
     spent: float = 0.0
-    stopped: Stopped | None = None
+    stopped: SearchStopped | None = None
     first_proved: bool = False
 
     @property

@@ -10,7 +10,7 @@ from functools import partial
 from math import lcm
 from typing import Callable, Iterator, NamedTuple, Sequence
 
-from ...models.planning.option import Area, Shared
+from ...models.planning.option import Area, SharedBlock
 from ...models.planning.problem import PlanningProblem
 from .choices import BlockChoice
 from .found import ENDLESS
@@ -102,7 +102,7 @@ def _of_limit(structure: BlockStructure, limit: Limit) -> ChoiceRow:
     return ChoiceRow(tuple(sorted({of[name] for name in limit.names})), limit.most, weigh)
 
 
-def _find_excluded(structure: BlockStructure, kind: int, entries: Sequence[Shared]) -> frozenset[int]:
+def _find_excluded(structure: BlockStructure, kind: int, entries: Sequence[SharedBlock]) -> frozenset[int]:
     """Return outermost sets that cannot use these accelerators, with all inside them."""
     numbers = {number for number, users in enumerate(structure.users) if not any(entry.lets(kind, users) for entry in entries)}
     return frozenset(number for number in numbers if structure.inside[number] == OUTSIDE or structure.inside[number] not in numbers)

@@ -14,17 +14,17 @@ from typing import Union
 from ...models.planning.cost_models import CostModel
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import SECONDS
-from ...solver.sandbox.end_reasons import Stopped, report_interrupt
+from ...solver.sandbox.end_reasons import SearchStopped, report_interrupt
 from ...solver.session import Session
 from ..counting import OnCounting, silent
 from .bounds import Busiest, Sets, with_least_memory
 from .branching import Branching
 from .choices import BlockChoices
-from .found import FREE, NOTHING, Price, Searched, SearchProgress, SearchResult
+from .found import FREE, NOTHING, Price, SearchOutcome, SearchProgress, SearchResult
 from .sizing import Sizing
 from .structures import OUTSIDE, Inside, Partition, arrangements
 
-__all__ = ["SearchResult", "Price", "Searched", "search"]
+__all__ = ["SearchResult", "Price", "SearchOutcome", "search"]
 STRUCTURE, BEGUN, LISTED = 0.0002, 0.00004, 0.000001
 """Deterministic seconds of a structure, a partial arrangement, and a kind and amount listed."""
 FLAT = 0.25
@@ -44,7 +44,7 @@ Open = tuple[Price, bool, int, Union[Partition, Branching]]
 def search(
     question: PlanningProblem, model: CostModel, limit: float = 10.0, count: int = 1, session: Session | None = None,
     counting: OnCounting = silent, any_will_do: bool = False,
-) -> Searched:  # fmt: skip
+) -> SearchOutcome:  # fmt: skip
     """Return the best design of each of the `count` best structures.
 
     Parameters
@@ -55,7 +55,7 @@ def search(
     session : state shared with other searches. It decides if Ctrl-C ends the search with the
         incumbent, or raises KeyboardInterrupt.
     """
-    interrupt: Stopped | None = None
+    interrupt: SearchStopped | None = None
     session = session or Session()
     with session.raise_at(2):
         run = _Search(question, model, count, any_will_do, SearchProgress(question, limit, session, counting))
@@ -238,7 +238,7 @@ class _Search:
         self.least = max(self.least, min([self._floor(), *(incumbent.price for incumbent in self.best[:1])]))
         return self.least
 
-    def result(self, stopped: Stopped | None) -> Searched:
+    def result(self, stopped: SearchStopped | None) -> SearchOutcome:
         """Return incumbents and proofs."""
         # Ctrl-C may come after a design is found and before it is kept.
         for candidate in self.candidates:
@@ -248,7 +248,7 @@ class _Search:
         is_proved = floor >= (incumbents[-1].price if len(incumbents) == self.count else NOTHING)
         bounds = [*([] if is_proved else [floor[0]]), *(incumbent.price[0] for incumbent in incumbents[:1])]
         possible = [candidate for candidate in self.candidates if candidate.possible]
-        return Searched(
+        return SearchOutcome(
             incumbents, min(bounds, default=None), is_proved, (len(possible), sum(candidate.parts > 0 for candidate in possible)),
             self.progress.spent, None if is_proved else stopped, first_proved=floor >= (incumbents[0].price if incumbents else NOTHING),
         )  # fmt: skip

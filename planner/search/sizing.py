@@ -26,7 +26,7 @@ class Greatest(NamedTuple):
     sums: tuple[tuple[Load, ...], ...]
 
 
-class Weighed(NamedTuple):
+class WeightedRow(NamedTuple):
     """ChoiceRow with the weights of all choices: set -> weight by choice."""
 
     weights: dict[int, list[int]]
@@ -114,17 +114,17 @@ class Sizing:
         return tuple(traffic)
 
     @cached_property
-    def rows(self) -> tuple[Weighed, ...]:
+    def rows(self) -> tuple[WeightedRow, ...]:
         """Limits on the choices."""
         return tuple(map(self._weigh, rows(self.question, self.structure, self.ways.limits)))
 
     @cached_property
-    def used(self) -> tuple[Weighed, ...]:
+    def used(self) -> tuple[WeightedRow, ...]:
         """Lower bounds of the used accelerators."""
         return tuple(map(self._weigh, bound_used(self.question, self.structure)))
 
-    def _weigh(self, row: ChoiceRow) -> Weighed:
-        return Weighed({number: [row.weigh(number, choice) for choice in self.choices[number]] for number in row.sets}, row.most)
+    def _weigh(self, row: ChoiceRow) -> WeightedRow:
+        return WeightedRow({number: [row.weigh(number, choice) for choice in self.choices[number]] for number in row.sets}, row.most)
 
     @property
     def most(self) -> int:

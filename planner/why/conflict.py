@@ -34,7 +34,7 @@ from ...solver.wording import join_names, round_seconds
 from ..costs import cost_model
 from ..problem import planning_problem
 from ..scope import widen
-from ..search.found import Searched
+from ..search.found import SearchOutcome
 from ..search.search import search
 from .demands import BUDGET_ACCELERATORS, BUDGET_SECONDS, COST_MODEL, RANKS, TIMES, demands, describe_demands, too_small, without
 from .quick_infeasibility import infeasible_components
@@ -142,7 +142,7 @@ def _count_at_once(problem: Problem, core: Problem, blame: Sequence[Demand], pla
     return None
 
 
-def _least(problem: Problem, aim: str, planner: Planner, times: int = 1) -> tuple[Searched, int]:
+def _least(problem: Problem, aim: str, planner: Planner, times: int = 1) -> tuple[SearchOutcome, int]:
     """Search the least time or accelerators on a larger cluster; also return held ones."""
     question = planning_problem(problem)
     if times > 1:

@@ -14,7 +14,7 @@ from ...models.account import (
     Basis,
     BlockBill,
     BusyInterval,
-    Flip,
+    PlanChange,
     Sensitivity,
     Usage,
     models_of,
@@ -207,7 +207,7 @@ def sensitivity_data(question: PlanningProblem, sensitivity: Sensitivity) -> Dat
     }
 
 
-def _flip(question: PlanningProblem, flip: Flip) -> Data:
+def _flip(question: PlanningProblem, flip: PlanChange) -> Data:
     to = flip.to and {**priced_data(flip.question or question, flip.to), "placed": flip.placed}
     return {
         "component": flip.component,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Mapping, Sequence
 
-from ...models.account import HUNDRED, QUICKER, SLOWER, Account, Flip
+from ...models.account import HUNDRED, QUICKER, SLOWER, Account, PlanChange
 from ...models.findings.wording import with_noun
 from ...models.planning.workload import SECONDS
 from ...solver.wording import join_names, with_unit
@@ -43,7 +43,7 @@ def _format_ranges(ranges: Mapping[str, tuple[int, int]], changing: Sequence[str
     return f"plan stays the best over the whole range of each estimated time: {spans}"
 
 
-def _change(account: Account, flip: Flip) -> str:
+def _change(account: Account, flip: PlanChange) -> str:
     """`plan changes if rollout takes 1.25x (holds to 1.1x): then 20.6 seconds instead of 21.7`."""
     result, to = account.planned, flip.to
     limit = f" (holds to {_factor(flip.holds)})" if flip.holds != HUNDRED else ""

@@ -13,7 +13,7 @@ from ...models.composition.places import Library
 from ...models.dialects.load import ReadParameters
 from ...models.findings.finding import Finding
 from ...models.machines.cluster import Cluster
-from ...models.machines.shorthand import AsDeclared
+from ...models.machines.shorthand import DeclaredNodes
 from ...models.placements.plan import Plan
 from ...models.problem import Problem
 from ...models.reading import Reading
@@ -32,7 +32,7 @@ class StoredReading:
     name: str
     text: str
     others: Mapping[str, str]
-    machines: Union[Cluster, AsDeclared, None]
+    machines: Union[Cluster, DeclaredNodes, None]
     dialect: str
     level: str
     roots: tuple[str, ...]

@@ -17,7 +17,7 @@ import zmq.asyncio
 from zmq.utils.monitor import recv_monitor_message
 
 from ...models.ranks import list_ranks
-from .wire import Malformed, decode, encode
+from .wire import MalformedMessage, decode, encode
 
 
 def bare(host: str) -> str:
@@ -127,7 +127,7 @@ class Endpoint:
     def _call(self, data: bytes) -> bytes:
         message = decode(data)
         if not isinstance(message, list) or len(message) != 3:
-            raise Malformed("a call is a method, its arguments and ranks")
+            raise MalformedMessage("a call is a method, its arguments and ranks")
         method, arguments, ranks = message
         return encode({ANSWER: list(self._handler(method, arguments, ranks))})
 
@@ -254,7 +254,7 @@ class Channel:
                 continue
             try:
                 answer = decode(b"".join(data))
-            except Malformed as problem:
+            except MalformedMessage as problem:
                 answer = {ERROR: str(problem)}
             if ANSWER in answer:
                 future.set_result(answer[ANSWER])

@@ -15,7 +15,7 @@ from ..failure import LaunchFailed, build_refusal
 from ..port.port import Actor
 from .loop import run_in_thread
 from .settings import Limits
-from .wire import Malformed, encode
+from .wire import MalformedMessage, encode
 from .worker import ReplicaWorker
 
 
@@ -342,7 +342,7 @@ def check_plain(model: Mapping[str, Any], subject: str) -> None:
     for name, value in model.items():
         try:
             encode(value)
-        except Malformed as problem:
+        except MalformedMessage as problem:
             message = f"`{name}` of the model of {subject} {problem}"
             raise build_refusal("PW741", subject, message, "give numbers, text, and lists and dicts of them", name) from None
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 
-class Malformed(ValueError):
+class MalformedMessage(ValueError):
     """Message that is not plain data."""
 
 
@@ -19,7 +19,7 @@ def encode(value: Any) -> bytes:
     try:
         return json.dumps(value, allow_nan=False, default=_refuse).encode()
     except ValueError as problem:
-        raise problem if isinstance(problem, Malformed) else Malformed(f"cannot be sent: {problem}") from None
+        raise problem if isinstance(problem, MalformedMessage) else MalformedMessage(f"cannot be sent: {problem}") from None
 
 
 def decode(data: bytes) -> Any:
@@ -27,15 +27,15 @@ def decode(data: bytes) -> Any:
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as problem:
-        raise Malformed(f"no JSON: {problem}") from None
+        raise MalformedMessage(f"no JSON: {problem}") from None
 
 
 def _must_have_text_keys(value: Any) -> None:
     if isinstance(value, dict) and not all(isinstance(key, str) for key in value):
-        raise Malformed("cannot be sent: a dict whose keys are not text")
+        raise MalformedMessage("cannot be sent: a dict whose keys are not text")
     for element in value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ():
         _must_have_text_keys(element)
 
 
 def _refuse(value: Any) -> Any:
-    raise Malformed(f"cannot be sent: {type(value).__name__}")
+    raise MalformedMessage(f"cannot be sent: {type(value).__name__}")

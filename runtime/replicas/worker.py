@@ -7,7 +7,7 @@ import socket
 from typing import Any, Mapping, Sequence
 
 from ..engines.engine import EngineWorker, ReplicaShape, engine_class
-from .wire import Malformed
+from .wire import MalformedMessage
 
 OPEN, RELEASE, IDENTIFY = "open", "release", "identify"
 
@@ -47,7 +47,7 @@ class ServesReplica:
             self._engine_worker = None
             return [None]
         if method.startswith("_") or self._engine_worker is None or not callable(getattr(type(self._engine_worker), method, None)):
-            raise Malformed(f"there is no `{method}` to call")
+            raise MalformedMessage(f"there is no `{method}` to call")
         return [getattr(self._engine_worker, method)(*arguments)]
 
     def _open(self, rank: int, engine: str, settings: Mapping[str, Any], degrees: Sequence[int]) -> None:

@@ -9,7 +9,7 @@ from typing import Iterator, Mapping, Sequence
 
 from ...models.findings.finding import Finding, warning
 from ...models.machines.cluster import Cluster
-from ...models.machines.node import GENERIC, Alike, Hardware, Node, Nodes, accelerators, memory_of, vendor_of
+from ...models.machines.node import GENERIC, EqualNodes, Hardware, Node, Nodes, accelerators, memory_of, vendor_of
 from ...models.machines.topology import LEVELS
 from ...models.text.values import NAME_PATTERN
 
@@ -57,7 +57,7 @@ def cluster_of(machines: Sequence[Machine]) -> tuple[Cluster, tuple[Finding, ...
     names = unique_names([machine.name or f"node-{rank}" for rank, machine in enumerate(machines)])
     nodes = [node_of(replace(machine, name=name), rank) for rank, (machine, name) in enumerate(zip(machines, names))]
     notes = [note for machine, name in zip(machines, names) for note in lost_facts(replace(machine, name=name))]
-    return Cluster(Nodes(map(Alike, nodes))), tuple(notes)
+    return Cluster(Nodes(map(EqualNodes, nodes))), tuple(notes)
 
 
 def node_of(machine: Machine, rank: int) -> Node:

@@ -71,7 +71,7 @@ def blocks(linear: LinearModel, indicator_sets: Sequence[Sequence[int]]) -> list
     indicator_sets : sets of variables that must be in different blocks: the indicators of one count, one
         for each domain.
     """
-    partition = _Joined(len(linear.boxes), indicator_sets)
+    partition = _DisjointSets(len(linear.boxes), indicator_sets)
     indicators = {variable for group in indicator_sets for variable in group}
     order = sorted(
         range(len(linear.rows)), key=lambda row: (indicators.isdisjoint(linear.rows[row].variables), len(linear.rows[row].variables))
@@ -97,7 +97,7 @@ def blocks(linear: LinearModel, indicator_sets: Sequence[Sequence[int]]) -> list
     ]
 
 
-class _Joined:
+class _DisjointSets:
     """Disjoint sets of variables joined by rows; no set contains two variables that are apart."""
 
     def __init__(self, count: int, indicator_sets: Sequence[Sequence[int]]) -> None:
@@ -160,7 +160,7 @@ def free(block: RackBlock) -> Iterator[int]:
     yield from (variable for variable, (low, high) in enumerate(block.boxes) if low < high and variable not in follow)
 
 
-class Least:
+class BlockSearch:
     """Depth-first branch and bound over one block: indicators first, the better half first.
 
     Attributes
@@ -267,7 +267,7 @@ class Facets:
         self.block = block
         self._free = list(free(block))
         self._width = {variable: block.boxes[variable][1] - block.boxes[variable][0] for variable in self._free}
-        self._least = Least(block)
+        self._least = BlockSearch(block)
         self._known: dict[Solution, None] = {}
         for variable in self._free:
             for sign in SIGNS:

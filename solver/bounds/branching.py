@@ -21,7 +21,7 @@ WHOLE = 1e-5
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountModel:
     """Linear model with count variables.
 
     Attributes
@@ -39,7 +39,7 @@ class Counted:
     apart: tuple[tuple[int, ...], ...]
 
 
-def with_counts(linear: LinearModel, aggregates: Iterable[Aggregate], wider: Iterable[Aggregate] = ()) -> Counted:
+def with_counts(linear: LinearModel, aggregates: Iterable[Aggregate], wider: Iterable[Aggregate] = ()) -> CountModel:
     """Add a variable per count, and per count over domains of a minimum capacity.
 
     `wider` are indicators to decide first: the parts of the tree then differ in what earlier tiers
@@ -73,7 +73,7 @@ def with_counts(linear: LinearModel, aggregates: Iterable[Aggregate], wider: Ite
                 rows.append(LinearRow(0, 0, (*(index for index, _ in counted_members[:position]), total), (*[1] * position, -1)))
                 (wholes if last else partials)[total] = cost[key]
     indicator_sets = tuple(tuple(indicator for indicator, _ in counted_members) for counted_members in members.values())
-    return Counted(replace(linear, boxes=boxes, rows=rows), (first, wholes, partials, single), tuple(single), indicator_sets)
+    return CountModel(replace(linear, boxes=boxes, rows=rows), (first, wholes, partials, single), tuple(single), indicator_sets)
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Tree:
 
     Parameters
     ----------
-    levels : branching candidates by priority, each with the cost of one unit; see `Counted.levels`.
+    levels : branching candidates by priority, each with the cost of one unit; see `CountModel.levels`.
     missed : separation callback. It returns valid rows that an optimum violates; they are added to
         the relaxation.
 

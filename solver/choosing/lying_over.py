@@ -13,7 +13,7 @@ from ...models.machines.node_group import ACCELERATOR
 from ...models.placements.assignment import Assignment, Seat, compress
 from ...models.planning.workload import SECONDS, Workload
 from ...models.problem import Problem
-from ..layout.parts import Parts
+from ..layout.parts import BundleLayout
 from ..refuting.census import CountingRow
 from ..refuting.certificate import counting_row
 from ..wording import join_names
@@ -150,7 +150,7 @@ def _restrict_to_seats(problem: Problem, seats: Sequence[Seat]) -> Problem:
         _reduce_to(component, usable & scope) if (usable := given_seats.get(component.name, scope)) & scope != usable else component
         for component in problem.components
     )
-    parts = Parts(problem)
+    parts = BundleLayout(problem)
     open_ = [bundle for bundle in parts.searched if bundle.kind == ACCELERATOR and not any(host.fixed for host in parts.hosts[bundle])]
     within = [Relation(SUBSET, (bundle.components[0].name, GROUND)) for bundle in open_ if not parts.hosts[bundle]]
     within += [Relation(SUBSET, (name, GROUND)) for name, held_seats in given_seats.items() if held_seats & scope]

@@ -11,7 +11,7 @@ from ...models.findings.span import Span
 from ...models.findings.wording import plural
 from ...models.job import WEIGHTED, Link, Preference
 from ...models.machines.topology import LEVELS
-from ...models.planning.workload import SECOND, SECONDS, TABLE, Measured, Workload
+from ...models.planning.workload import SECOND, SECONDS, TABLE, Measurement, Workload
 from ...models.problem import Problem
 from ...models.quantity import write_memory
 from ...models.ranks import list_ranks, write_ranks
@@ -127,7 +127,7 @@ def _times(component: Component) -> Iterator[DemandText]:
         yield DemandText((component.name,), f"its replicas divide {component.timed.samples} samples evenly", component.span("samples"))
 
 
-def _row(measurement: Measured) -> str:
+def _row(measurement: Measurement) -> str:
     with_ = [measurement.model] if measurement.model else []
     with_ += [measurement.degrees] if measurement.degrees else []
     return f"{with_unit(format_seconds(measurement.nanoseconds))} on {' '.join([str(measurement.accelerators), *with_])}"

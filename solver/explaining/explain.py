@@ -9,7 +9,7 @@ from typing import Callable, Sequence
 
 from ...models.component import Relation
 from ...models.derivation import ACCELERATORS_PER_NODE, NOT_KNOWN, WORLD_SIZE, Derivation
-from ...models.machines.shorthand import MAX_ACCELERATORS_PER_NODE, AsDeclared
+from ...models.machines.shorthand import MAX_ACCELERATORS_PER_NODE, DeclaredNodes
 from ...models.placements.plan import VERIFIED, Plan
 from ...models.problem import Problem
 from ...models.reading import Reading
@@ -99,7 +99,7 @@ class Explanation:
         return self.needs is not None and self.needs.there is not None
 
 
-def explain(reading: Reading, reread: Callable[[AsDeclared], Reading], verify: Verify, iteration_of: Derive) -> Explanation:
+def explain(reading: Reading, reread: Callable[[DeclaredNodes], Reading], verify: Verify, iteration_of: Derive) -> Explanation:
     """Return the explanation of a file.
 
     If neither the file nor the user states the accelerators per node, the smallest sufficient
@@ -112,16 +112,18 @@ def explain(reading: Reading, reread: Callable[[AsDeclared], Reading], verify: V
     return explain_reading(reading)
 
 
-def _assuming(reading: Reading, reread: Callable[[AsDeclared], Reading], explain_reading: Callable[..., Explanation]) -> Explanation | None:
+def _assuming(
+    reading: Reading, reread: Callable[[DeclaredNodes], Reading], explain_reading: Callable[..., Explanation]
+) -> Explanation | None:
     """Explain the file on the smallest nodes that hold all ranks; None without ranks."""
     per_node = next((int(derivation.value) for derivation in reading.derivations if derivation.name == ACCELERATORS_PER_NODE), 0)
     if not 0 < per_node <= MAX_ACCELERATORS_PER_NODE:
         return None
-    on_least = reread(AsDeclared(per_node))
+    on_least = reread(DeclaredNodes(per_node))
     if on_least.problem is None or not on_least.problem.cluster.counted:
         return None
     first = explain_reading(on_least, per_node)
-    larger = (explain_reading(reread(AsDeclared(count)), count) for count in USUAL if count > per_node and first.report.errors)
+    larger = (explain_reading(reread(DeclaredNodes(count)), count) for count in USUAL if count > per_node and first.report.errors)
     best = next((explanation for explanation in larger if len(explanation.report.errors) < len(first.report.errors)), first)
     missing = missing_in(reading, reading.unchecked)
     return replace(best, report=replace(best.report, missing=missing, machines=""))

@@ -28,7 +28,7 @@ from ...models.machines.topology import domain, numa_masks, path
 from ...models.placements.assignment import Assignment
 from ...models.record import dataclass
 from .bundle import Bundle
-from .parts import Parts, distinguished_nodes, list_single_cells, lowest
+from .parts import BundleLayout, distinguished_nodes, list_single_cells, lowest
 from .pools import NodePool
 from .previous import movable, survivors
 
@@ -159,7 +159,7 @@ def is_exact(bundles: Sequence[Bundle], capacity: CellCapacity, has_ranges: bool
     return True
 
 
-class Reserved:
+class ReservationBound:
     """Upper bound per node on a reserved quantity, with all resources in use.
 
     Parameters
@@ -168,7 +168,7 @@ class Reserved:
     has : quantity of a node; None if unknown.
     """
 
-    def __init__(self, parts: Parts, need: Callable[[Component], int], has: Callable[[Node], int | None]) -> None:
+    def __init__(self, parts: BundleLayout, need: Callable[[Component], int], has: Callable[[Node], int | None]) -> None:
         self._parts, self._need, self._has = parts, need, has
         self._any = any(need(component) for component in parts.problem.components)
         self._nested = any(parts.hosts.values())
@@ -209,15 +209,15 @@ class Reserved:
         return {kind: sum(of_kind, Fraction(0)) if self._nested else max(of_kind) for kind, of_kind in densities.items()}
 
 
-def reservations(parts: Parts) -> tuple[Reserved, Reserved]:
+def reservations(parts: BundleLayout) -> tuple[ReservationBound, ReservationBound]:
     """Return the reservations of CPUs and of host memory."""
     return (
-        Reserved(parts, lambda component: component.cpus, lambda node: node.cpus),
-        Reserved(parts, lambda component: component.host_memory, lambda node: node.memory),
+        ReservationBound(parts, lambda component: component.cpus, lambda node: node.cpus),
+        ReservationBound(parts, lambda component: component.host_memory, lambda node: node.memory),
     )
 
 
-def cells_of(parts: Parts, pools: Sequence[NodePool], eligible: Eligible) -> tuple[Cell, ...]:
+def cells_of(parts: BundleLayout, pools: Sequence[NodePool], eligible: Eligible) -> tuple[Cell, ...]:
     """Return the cells of a problem in the order of their first nodes.
 
     Nodes of a cell have the same place in the topology, the same accelerators and the same
@@ -277,7 +277,7 @@ def _is_even(pool: NodePool, node: Node, eligible: Eligible) -> bool:
     return all(capacity.divides(size) for size in pieces)
 
 
-def _group_alike(parts: Parts) -> Iterator[tuple[Node, ...]]:
+def _group_alike(parts: BundleLayout) -> Iterator[tuple[Node, ...]]:
     problem = parts.problem
     groups = sorted({component.node_groups for component in problem.components})
     members = [*(problem.cluster.members(labels) for labels in groups), *distinguished_nodes(problem)]

@@ -16,7 +16,7 @@ from ...models.problem import Problem
 from ...models.record import dataclass
 from .bundle import Bundle
 from .cells import Cell, CellCapacity, cells_of, find_shared_pools, reservations, round_sizes
-from .parts import Dealt, Neighbours, Parts
+from .parts import BundleLayout, Dealt, Neighbours
 from .pools import Masks, NodePool, eligible_nodes, nodes_in_reach, pools
 
 Values = dict[object, object]
@@ -35,7 +35,7 @@ class Count:
     cell: Cell
 
 
-def dealt(parts: Parts) -> Iterator[Dealt]:
+def dealt(parts: BundleLayout) -> Iterator[Dealt]:
     """Yield the components with processes dealt out to searched nodes.
 
     They have pins, spread, links, comparisons of domains, or reservations that an even share might
@@ -66,14 +66,14 @@ def _is_linked(problem: Problem, component: Component) -> bool:
     return (has_links or component.traffic > 0) and any(len(domains(problem.cluster, level)) > 1 for level in LEVELS)
 
 
-def _may_be_short(parts: Parts, component: Component, nodes: frozenset[int]) -> bool:
+def _may_be_short(parts: BundleLayout, component: Component, nodes: frozenset[int]) -> bool:
     if not component.cpus and not component.host_memory:
         return False
     reserves = reservations(parts)
     return any(reservation.may_be_short(parts.problem.cluster.nodes[node]) for reservation in reserves for node in sorted(nodes))
 
 
-class Layout(Parts):
+class Layout(BundleLayout):
     """Bundles, cells and free resources of a problem, shared by all encodings.
 
     Attributes

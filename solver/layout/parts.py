@@ -222,7 +222,7 @@ def _processes(component: Component, shares: Sequence[Share]) -> int:
     return component.most if is_bounded else component.least
 
 
-class Parts:
+class BundleLayout:
     """Bundles of a problem, resources of given bundles, and free resources beside them."""
 
     def __init__(self, problem: Problem) -> None:

@@ -11,7 +11,7 @@ from ...models.problem import Problem
 from ...models.record import dataclass
 from ..memory import peak
 from .bundle import Bundle
-from .parts import Parts
+from .parts import BundleLayout
 
 Masks = Mapping[int, int]
 """Node rank -> local resources as a bit mask."""
@@ -48,7 +48,7 @@ class NodePool:
         return tuple(bundle for bundle in self.bundles if bundle.contiguous)
 
 
-def open_hosts(parts: Parts, bundle: Bundle) -> tuple[Bundle, ...]:
+def open_hosts(parts: BundleLayout, bundle: Bundle) -> tuple[Bundle, ...]:
     """Return the searched hosts of a bundle, direct or indirect.
 
     Hosts of a given bundle around it are left out.
@@ -57,7 +57,7 @@ def open_hosts(parts: Parts, bundle: Bundle) -> tuple[Bundle, ...]:
     return tuple(host for host in parts.hosts[bundle] if not host.fixed and not any(host in parts.hosts[inner] for inner in fixed_hosts))
 
 
-def innermost(parts: Parts, bundle: Bundle) -> Bundle | None:
+def innermost(parts: BundleLayout, bundle: Bundle) -> Bundle | None:
     """Return the open host inside all further open hosts; None without any.
 
     None also if the hosts are not nested.
@@ -68,7 +68,7 @@ def innermost(parts: Parts, bundle: Bundle) -> Bundle | None:
     return next((host for host in hosts if all(second is host or second in parts.hosts[host] for second in hosts)), None)
 
 
-def company(parts: Parts, bundle: Bundle) -> tuple[Component, ...]:
+def company(parts: BundleLayout, bundle: Bundle) -> tuple[Component, ...]:
     """Return the components present wherever a searched bundle is.
 
     Its own, and those of its searched hosts.
@@ -77,7 +77,7 @@ def company(parts: Parts, bundle: Bundle) -> tuple[Component, ...]:
     return (*bundle.components, *(component for host in hosts for component in host.components))
 
 
-def pools(parts: Parts) -> tuple[NodePool, ...]:
+def pools(parts: BundleLayout) -> tuple[NodePool, ...]:
     """Return every pool with its bundles: cluster pools first, inner pools after their hosts."""
     kinds = dict.fromkeys(bundle.kind for bundle in parts.searched)
     outermost = [bundle for bundle in parts.searched if not parts.hosts[bundle]]
@@ -97,7 +97,7 @@ def pools(parts: Parts) -> tuple[NodePool, ...]:
     return tuple(result)
 
 
-def usable_resources(parts: Parts, bundle: Bundle) -> dict[int, int]:
+def usable_resources(parts: BundleLayout, bundle: Bundle) -> dict[int, int]:
     """Return node rank -> resources open to a bundle inside others.
 
     It is not yet known which resources searched hosts have. Left out are resources of bundles that
@@ -114,12 +114,12 @@ def usable_resources(parts: Parts, bundle: Bundle) -> dict[int, int]:
     return {node: mask for node, mask in ground.items() if mask}
 
 
-def _free(parts: Parts, kind: str) -> dict[int, int]:
+def _free(parts: BundleLayout, kind: str) -> dict[int, int]:
     """Return node rank -> resources held by no given component."""
     return {node.rank: parts.free[node.rank, kind] for node in parts.problem.cluster.nodes}
 
 
-def _within(parts: Parts, bundle: Bundle, fixed_hosts: Sequence[Bundle], node: int) -> int:
+def _within(parts: BundleLayout, bundle: Bundle, fixed_hosts: Sequence[Bundle], node: int) -> int:
     """Return a node's resources open to a bundle inside all its given hosts.
 
     Without resources that it must not share, or with too little memory.
@@ -135,7 +135,7 @@ def _within(parts: Parts, bundle: Bundle, fixed_hosts: Sequence[Bundle], node: i
     return _with_memory(parts, bundle, node, mask)
 
 
-def given_partners(parts: Parts, bundle: Bundle, kind: str) -> Iterator[Bundle]:
+def given_partners(parts: BundleLayout, bundle: Bundle, kind: str) -> Iterator[Bundle]:
     """Yield the given bundles in a relation of this kind with a searched bundle."""
     for relation in parts.problem.find_relations(kind):
         pair = [parts.bundle_of.get(name) for name in relation.components]
@@ -144,7 +144,7 @@ def given_partners(parts: Parts, bundle: Bundle, kind: str) -> Iterator[Bundle]:
             yield partner
 
 
-def _strangers(parts: Parts, bundle: Bundle) -> Iterator[Bundle]:
+def _strangers(parts: BundleLayout, bundle: Bundle) -> Iterator[Bundle]:
     """Yield the given bundles that share nothing with a searched bundle.
 
     Also if both lie within the same host: neither is within the other. If a dialect expresses
@@ -155,7 +155,7 @@ def _strangers(parts: Parts, bundle: Bundle) -> Iterator[Bundle]:
         yield from (candidate for candidate in candidates if candidate not in parts.hosts[bundle] and bundle not in parts.hosts[candidate])
 
 
-def _with_memory(parts: Parts, bundle: Bundle, node: int, mask: int) -> int:
+def _with_memory(parts: BundleLayout, bundle: Bundle, node: int, mask: int) -> int:
     """Return the resources with enough memory for the bundle and given ones there."""
     memory = parts.problem.cluster.nodes[node].accelerator_memory if bundle.kind == ACCELERATOR else None
     for index in range(mask.bit_length()) if memory is not None else ():
@@ -166,7 +166,7 @@ def _with_memory(parts: Parts, bundle: Bundle, node: int, mask: int) -> int:
     return mask
 
 
-def nodes_in_reach(parts: Parts, bundle: Bundle) -> frozenset[int]:
+def nodes_in_reach(parts: BundleLayout, bundle: Bundle) -> frozenset[int]:
     """Return the nodes open to a bundle and its hosts, at any memory.
 
     Groups, models and exclusions decide.
@@ -174,7 +174,7 @@ def nodes_in_reach(parts: Parts, bundle: Bundle) -> frozenset[int]:
     return _find_allowed(parts.problem, bundle.kind, company(parts, bundle), False)
 
 
-def eligible_nodes(parts: Parts, bundle: Bundle) -> frozenset[int]:
+def eligible_nodes(parts: BundleLayout, bundle: Bundle) -> frozenset[int]:
     """Return the nodes in reach with enough memory for bundle and hosts together."""
     return _find_allowed(parts.problem, bundle.kind, company(parts, bundle), True)
 

@@ -9,14 +9,14 @@ from ...models.machines.topology import LEVELS
 from .counts import MissingAccelerators, MissingProcesses, UnevenCounts
 from .moves import MoveTerm
 from .nodes import FullestNodes, NodesOfRanges
-from .preferred import Preferred
+from .preferred import SplitGroups
 from .term import Objective
 from .traffic import Collectives, DomainsTouched, Streams, WeightSync
 
 OBJECTIVES: tuple[Objective, ...] = (
     MissingAccelerators(),
     MissingProcesses(),
-    Preferred(),
+    SplitGroups(),
     MoveTerm(),
     *(term(level) for level in LEVELS for term in (Collectives, WeightSync, Streams)),
     *(DomainsTouched(level) for level in LEVELS),

@@ -130,7 +130,7 @@ class LinkCost(DomainCost):
         return bundle is not None and bundle is variables.bundle(self.component)
 
 
-class Uncovered(LinkCost):
+class UncoveredCost(LinkCost):
     """Cost of every domain with the target and without the source."""
 
     def in_domain(self, count: int, source_count: int) -> int:
@@ -210,7 +210,7 @@ class Uncovered(LinkCost):
 
 
 @dataclass(frozen=True)
-class Unserved(LinkCost):
+class UnservedCost(LinkCost):
     """Cost of every resource of the target beyond `ratio` times those of the source."""
 
     ratio: int = 1

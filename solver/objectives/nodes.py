@@ -10,7 +10,7 @@ from ...models.machines.topology import NODE_LEVEL
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ..layout.layout import dealt
-from ..layout.parts import Parts
+from ..layout.parts import BundleLayout
 from ..layout.ranges import fewest_nodes
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class FullestNodes:
 
     def value(self, problem: Problem, assignment: Assignment) -> int:
         names = [component.name for component in problem.hinted if problem.kind(component) == NODE]
-        search_names = {entry.bundle.name for entry in dealt(Parts(problem))} if names else ()
+        search_names = {entry.bundle.name for entry in dealt(BundleLayout(problem))} if names else ()
         return sum(max(assignment.processes_on(name).values(), default=0) for name in names if name in search_names)
 
     def bound(self, layout: Layout) -> int:
@@ -84,4 +84,4 @@ class FullestNodes:
 
     def most(self, problem: Problem) -> int:
         names = [component.name for component in problem.hinted if problem.kind(component) == NODE]
-        return sum(entry.processes for entry in dealt(Parts(problem))) if names else 0
+        return sum(entry.processes for entry in dealt(BundleLayout(problem))) if names else 0

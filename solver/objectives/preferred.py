@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Wish = tuple[Component, Keep]
 
 
-class Preferred:
+class SplitGroups:
     """Whole groups spread over several domains of a level, against a preference.
 
     Only components whose place is searched count. Groups are cut from the ranks in order. A whole

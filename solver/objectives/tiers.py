@@ -15,7 +15,7 @@ from ...models.record import dataclass
 from ...models.text.nearest import nearest
 from . import OBJECTIVES
 from .moves import MoveTerm
-from .preferred import Preferred
+from .preferred import SplitGroups
 from .term import Aggregate, Objective
 from .traffic import BytesAcross, DomainTerm
 
@@ -68,7 +68,7 @@ def tiers(problem: Problem) -> tuple[Tier, ...]:
     terms = [term for term in OBJECTIVES if term.most(problem)]
     if problem.job.preference.bytes_first:
         last = max((place for place, term in enumerate(terms) if isinstance(term, BytesAcross)), default=-1) + 1
-        terms = sorted(terms[:last], key=lambda term: isinstance(term, (Preferred, MoveTerm))) + terms[last:]
+        terms = sorted(terms[:last], key=lambda term: isinstance(term, (SplitGroups, MoveTerm))) + terms[last:]
     groups = [list(group) for _, group in groupby(terms, lambda term: _key(term, is_weighted))]
     reversed_tiers: list[Tier] = []
     scale = 1

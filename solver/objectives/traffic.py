@@ -11,7 +11,7 @@ from ...models.machines.node_group import NODE
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ...models.record import dataclass
-from .domain_costs import DomainCost, FurtherDomains, Uncovered, Unserved
+from .domain_costs import DomainCost, FurtherDomains, UncoveredCost, UnservedCost
 from .domains import WORDS, is_open, several
 from .term import Aggregate
 
@@ -89,10 +89,10 @@ class WeightSync(BytesAcross):
 
     flow_name: ClassVar[str] = "weights"
 
-    def costs(self, problem: Problem) -> Iterator[Uncovered]:
+    def costs(self, problem: Problem) -> Iterator[UncoveredCost]:
         for link, source, target in links(problem, self.level):
             if link.weights:
-                yield Uncovered(link.weights, target, source)
+                yield UncoveredCost(link.weights, target, source)
 
 
 class Streams(BytesAcross):
@@ -103,10 +103,10 @@ class Streams(BytesAcross):
 
     flow_name: ClassVar[str] = "streams"
 
-    def costs(self, problem: Problem) -> Iterator[Unserved]:
+    def costs(self, problem: Problem) -> Iterator[UnservedCost]:
         for link, source, target in links(problem, self.level):
             if link.stream:
-                yield Unserved(link.stream, target, source, link.ratio)
+                yield UnservedCost(link.stream, target, source, link.ratio)
 
 
 class DomainsTouched(DomainTerm):

@@ -13,7 +13,7 @@ from ..layout.bundle import Bundle
 from ..layout.layout import Count, Layout, Values, list_allowed
 from ..model.amount import Amount, ConstraintModel, total
 from ..objectives.counts import MissingAccelerators
-from ..objectives.domain_costs import DomainCost, Unserved
+from ..objectives.domain_costs import DomainCost, UnservedCost
 from ..objectives.term import Objective
 from ..objectives.tiers import Tier
 from ..objectives.traffic import DomainTerm
@@ -121,7 +121,7 @@ class Master(ConstraintModel):
     def _cost(self, number: int, cost: DomainCost) -> Amount:
         """Return the cost of all domains of an option."""
         amounts = self.uses.find_most(self.uses.options[number])
-        if not isinstance(cost, Unserved) or cost.component.name not in amounts:
+        if not isinstance(cost, UnservedCost) or cost.component.name not in amounts:
             return cost.of_domain(amounts) * self.times[number]
         asking, serving = (self._amount_in(number, component.name) for component in cost.parties)
         if isinstance(serving, int):

@@ -18,7 +18,7 @@ from ...models.problem import Problem
 from ..process import die_with_parent, limit_memory
 from ..searching.progress import Incumbents, OnProgress
 from ..searching.search import solve
-from .messages import Done, Failed, Messages, StandingMessage, read_question
+from .messages import ChildFailure, FinalAnswer, Messages, StandingMessage, read_question
 
 Search = Callable[[Problem, float, int, OnProgress], Answer]
 Say = Callable[[object], None]
@@ -53,7 +53,7 @@ def serve(prepare: Callable[[bytes], tuple[Callable[[Any], bytes], Work]]) -> No
         frames = extract_tb(trace)[-1:]
         place = "".join(f" ({Path(frame.filename).name}, line {frame.lineno})" for frame in frames)
         description = " ".join(f"{kind.__name__}: {problem}".split())[:300] + place
-        say(Failed(description, memory=issubclass(kind, MemoryError) or "failed to map segment" in description))
+        say(ChildFailure(description, memory=issubclass(kind, MemoryError) or "failed to map segment" in description))
 
     sys.excepthook = fail
     while True:
@@ -75,7 +75,7 @@ def _placing(search: Search, line: bytes) -> tuple[Callable[[Any], bytes], Work]
         def on_progress(progress: Incumbents) -> None:
             say(StandingMessage(progress.plan, progress.proved, progress.seconds, progress.refuted))
 
-        return Done(search(question.problem, question.limit, question.seed, on_progress))
+        return FinalAnswer(search(question.problem, question.limit, question.seed, on_progress))
 
     return Messages(question.problem.cluster).write, work
 

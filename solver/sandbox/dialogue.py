@@ -8,8 +8,8 @@ from typing import Callable, Sequence, TypeVar
 
 from ..process import Child, MemoryExceeded, TooLate
 from ..session import Session
-from .end_reasons import Faulty, Stopped, describe_out_of_memory, not_started, report_death, stoppable, too_late
-from .messages import Failed, NotOurs
+from .end_reasons import Faulty, SearchStopped, describe_out_of_memory, not_started, report_death, stoppable, too_late
+from .messages import ChildFailure, NotOurs
 from .trust import InvalidWorkerResult
 
 M = TypeVar("M")
@@ -51,7 +51,7 @@ def talk(
                     return _answer(session, child, question, seconds, memory, read, heard)
                 except Faulty:
                     raise
-                except Stopped:
+                except SearchStopped:
                     session.look()
             return _answer(session, child, question, max(0.0, seconds - (monotonic() - began)), memory, read, heard)
     except TooLate:
@@ -69,7 +69,7 @@ def _answer(
     with session.ask(child, question, seconds) as process:
         for line in process.lines():
             message = read(line)
-            if isinstance(message, Failed):
+            if isinstance(message, ChildFailure):
                 raise describe_out_of_memory(memory) if message.memory else Faulty(f"the search itself failed: {message.reason}")
             answer = heard(message, process)
             if answer is not None:

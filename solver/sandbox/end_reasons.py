@@ -11,7 +11,7 @@ from ...models.quantity import write_memory
 from ..session import Session
 
 
-class Stopped(Exception):
+class SearchStopped(Exception):
     """The search ended without an answer. The text is the reason, `help` the remedy."""
 
     def __init__(self, message: str, help_text: str) -> None:
@@ -29,7 +29,7 @@ class Stopped(Exception):
         return error("PW602", "", f"undecided: {self} before a placement or a proof was found", help=self.help)
 
 
-class Faulty(Stopped):
+class Faulty(SearchStopped):
     """The search failed by a bug, which no input excuses. The text describes the failure."""
 
     def __init__(self, message: str) -> None:
@@ -46,9 +46,9 @@ class Faulty(Stopped):
         return self.with_answer
 
 
-def report_interrupt() -> Stopped:
+def report_interrupt() -> SearchStopped:
     """Return the reason for a Ctrl-C."""
-    return Stopped("the search was stopped by Ctrl-C", "let it run, or give it a shorter `--limit`")
+    return SearchStopped("the search was stopped by Ctrl-C", "let it run, or give it a shorter `--limit`")
 
 
 @contextmanager
@@ -73,27 +73,27 @@ def further_searches_stopped() -> Finding:
     return warning("PW602", "", message, help="let them run, or ask for less")
 
 
-def too_late(seconds: float) -> Stopped:
+def too_late(seconds: float) -> SearchStopped:
     """Return the reason for a search killed after its limit."""
-    return Stopped(
+    return SearchStopped(
         f"the search did not keep to its limit, and was killed after {seconds:g} s",
         "give it a longer `--limit` or another `--seed`, or place a part by hand",
     )
 
 
-def describe_out_of_memory(memory: int) -> Stopped:
+def describe_out_of_memory(memory: int) -> SearchStopped:
     """Return the reason for a search beyond its memory limit."""
-    return Stopped(
+    return SearchStopped(
         f"the search wanted more than {write_memory(memory)} of memory", f"allow it more: `--memory-limit {write_memory(2 * memory)}`"
     )
 
 
-def not_started(problem: OSError) -> Stopped:
+def not_started(problem: OSError) -> SearchStopped:
     """Return the reason for a process that the system could not start."""
-    return Stopped(f"the search could not be started ({problem.strerror or problem})", "free some memory, or end other processes")
+    return SearchStopped(f"the search could not be started ({problem.strerror or problem})", "free some memory, or end other processes")
 
 
-def report_death(code: int, errors: str, memory: int) -> Stopped:
+def report_death(code: int, errors: str, memory: int) -> SearchStopped:
     """Return the reason for a child that ended by itself.
 
     `code` is the exit code, negative for a signal; `errors` the end of standard error.
@@ -101,9 +101,9 @@ def report_death(code: int, errors: str, memory: int) -> Stopped:
     if "bad_alloc" in errors:
         return describe_out_of_memory(memory)
     if -code == signal.SIGKILL:
-        return Stopped(
+        return SearchStopped(
             "the search was killed from outside, as a system does that has no memory left", "free some memory, or use another machine"
         )
     cause = f"with {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
     last = " ".join(errors.splitlines()[-1].split())[:200] if errors else "it said nothing"
-    return Stopped(f"the solver crashed {cause} ({last})", "give it another `--seed`, and please report it, with the file")
+    return SearchStopped(f"the solver crashed {cause} ({last})", "give it another `--seed`, and please report it, with the file")

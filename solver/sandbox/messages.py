@@ -19,7 +19,7 @@ from typing import Any, Callable, Mapping, Union
 
 from ...models.answer import Answer
 from ...models.machines.cluster import Cluster
-from ...models.machines.node import Alike, Node, Nodes
+from ...models.machines.node import EqualNodes, Node, Nodes
 from ...models.placements.plan import Plan
 from ...models.placements.run import Repeat, Run, Runs
 from ...models.planning.planned import PlanningResult
@@ -28,7 +28,7 @@ from ...models.record import dataclass
 
 SCALARS = (int, float, str, bool, type(None))
 """Types of plain values."""
-COMPACT: Mapping[type, tuple[Any, str, Any]] = {Run: (Runs, "repeats", tuple[Repeat, ...]), Node: (Nodes, "alike", tuple[Alike, ...])}
+COMPACT: Mapping[type, tuple[Any, str, Any]] = {Run: (Runs, "repeats", tuple[Repeat, ...]), Node: (Nodes, "alike", tuple[EqualNodes, ...])}
 """Member type -> (compact sequence class, attribute with the compact form, type of the form)."""
 
 
@@ -284,21 +284,21 @@ class StandingMessage:
 
 
 @dataclass(frozen=True)
-class Done:
+class FinalAnswer:
     """Final answer of a question."""
 
     answer: Answer
 
 
 @dataclass(frozen=True)
-class Failed:
+class ChildFailure:
     """The child's code raised an exception: a bug. `memory` is True if memory ran out."""
 
     reason: str
     memory: bool = False
 
 
-Message = Union[StandingMessage, Done, Failed]
+Message = Union[StandingMessage, FinalAnswer, ChildFailure]
 
 
 def write_question(question: SolveRequest) -> bytes:

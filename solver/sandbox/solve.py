@@ -15,7 +15,7 @@ from ..searching.search import LIMIT, SEED
 from ..searching.search import solve as search
 from ..session import SearchNeeded, Session
 from ..unchecked import list_unchecked
-from .end_reasons import Faulty, Stopped, stoppable
+from .end_reasons import Faulty, SearchStopped, stoppable
 from .trust import Trust
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def solve(
         return replace(answer, plan=_set_time(answer.plan, began))
     except Faulty as fault:
         return _without(trust, trust.find_believed(), fault.with_answer, began)
-    except Stopped as why:
+    except SearchStopped as why:
         return _without(trust, trust.best, why.with_answer if trust.best else why.without_answer, began)
 
 
@@ -113,13 +113,13 @@ def _ask(
     """Return the answer of the child. Raises Stopped."""
     from ..refuting.oracle import EXPLAINING
     from .dialogue import patience, talk
-    from .messages import Done, Messages, SolveRequest, StandingMessage, write_question
+    from .messages import FinalAnswer, Messages, SolveRequest, StandingMessage, write_question
 
     messages = Messages(problem.cluster)
     explaining: list[Child] = []
 
     def heard(message: Message, process: Child) -> Answer | None:
-        if isinstance(message, Done):
+        if isinstance(message, FinalAnswer):
             return message.answer
         if isinstance(message, StandingMessage):
             if message.refuted and process not in explaining:

@@ -9,14 +9,14 @@ from placewright.cli.options.shared import DIALECTS, read_machines
 from placewright.models.dialect_names import DIALECTS as KNOWN
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.machines.cluster import Cluster
-from placewright.models.machines.shorthand import AsDeclared
+from placewright.models.machines.shorthand import DeclaredNodes
 
 
 def test_a_shorthand() -> None:
     machines = read_machines("2x8xH100+1x0")
     assert isinstance(machines, Cluster)
     assert [len(node.accelerators) for node in machines.nodes] == [8, 8, 0]
-    assert read_machines("x8") == AsDeclared(8)
+    assert read_machines("x8") == DeclaredNodes(8)
 
 
 def test_a_file(tmp_path: Path) -> None:

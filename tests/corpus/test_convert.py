@@ -16,7 +16,7 @@ import pytest
 import yaml
 from placewright.models.dialects import verl
 from placewright.models.dialects.load import load
-from placewright.models.machines.shorthand import AsDeclared, read_shorthand
+from placewright.models.machines.shorthand import DeclaredNodes, read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.report import EXACT, LOSSY, REFUSED, UNUSABLE, Converted
 from placewright.models.text.document import Document, Program
@@ -36,7 +36,7 @@ def files(framework: str) -> list[Path]:
 
 
 def of_rlinf() -> Iterator[Reading]:
-    yield from (load(file, AsDeclared(8)) for file in files("rlinf")[::EVERY])
+    yield from (load(file, DeclaredNodes(8)) for file in files("rlinf")[::EVERY])
 
 
 def of_roll() -> Iterator[Reading]:

@@ -15,7 +15,7 @@ import yaml
 from placewright.models.composition import Composer
 from placewright.models.dialects import verl
 from placewright.models.dialects.load import load
-from placewright.models.machines.shorthand import AsDeclared
+from placewright.models.machines.shorthand import DeclaredNodes
 from placewright.planner.accounting import explain
 from placewright.report.explanation.data import render as to_json
 from placewright.report.explanation.text import render as to_text
@@ -38,7 +38,7 @@ def of_rlinf() -> dict[str, Explanation]:
     found = {}
     for line in (RLINF / "placement_files.txt").read_text("utf-8").split():
         read = partial(load, RLINF / line, level="training")
-        found[line.removeprefix("yaml/")] = explain(read(AsDeclared(8)), read)
+        found[line.removeprefix("yaml/")] = explain(read(DeclaredNodes(8)), read)
     return found
 
 

@@ -13,7 +13,7 @@ import pytest
 from placewright.models.component import Component
 from placewright.models.estimate import ADAM, ADAM_16, FSDP, NONE, WHOLE, MemoryInput
 from placewright.models.memory.estimate import estimate_memory
-from placewright.models.memory.terms import MEBIBYTE, Estimated
+from placewright.models.memory.terms import MEBIBYTE, EstimatedTotal
 from placewright.models.model_cards.known import known_model
 from placewright.models.parallel import UNDIVIDED
 
@@ -25,7 +25,7 @@ TRAINED = {"fsdp": (FSDP, ADAM), "bf16": (NONE, ADAM_16)}
 pytestmark = pytest.mark.skipif(not ROWS, reason="the corpus is not beside the checkout")
 
 
-def of(row: dict[str, Any]) -> Estimated:
+def of(row: dict[str, Any]) -> EstimatedTotal:
     """The estimate of a measured run."""
     sharding, optimizer = TRAINED[row["precision"]]
     estimate = MemoryInput(

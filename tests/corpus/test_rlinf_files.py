@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from placewright.models.dialects.load import load
 from placewright.models.findings.finding import Severity
-from placewright.models.machines.shorthand import AsDeclared
+from placewright.models.machines.shorthand import DeclaredNodes
 from placewright.models.report import Report
 from placewright.planner.verify import verify
 
@@ -44,7 +44,7 @@ def errors_of(report: Report) -> set[str]:
 def test_all_files_are_answered_and_nothing_is_refused_that_rlinf_takes() -> None:
     refused, placeholders, warned = {}, 0, set()
     for file in files():
-        report = verify(load(file, AsDeclared(8), level="placement"))
+        report = verify(load(file, DeclaredNodes(8), level="placement"))
         if found := errors_of(report):
             refused[file.name] = found
         placeholders += any("ROBOT_IP" in finding.message for finding in report.errors)
@@ -67,7 +67,7 @@ def test_real_addresses_in_place_of_the_placeholders_make_the_rest_right(tmp_pat
                     text = text.replace(f": {side}ROBOT_IP{number}", f": 10.0.0.{len(number) + len(side) + (number == '_FOR_RANK2')}")
             copy = tmp_path / file.name
             copy.write_text(text, encoding="utf-8")
-            assert verify(load(copy, AsDeclared(8))).errors == ()
+            assert verify(load(copy, DeclaredNodes(8))).errors == ()
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from placewright.models.dialects import rlinf
 from placewright.models.dialects.load import read
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.findings.span import apply_edits
-from placewright.models.machines.shorthand import AsDeclared
+from placewright.models.machines.shorthand import DeclaredNodes
 from placewright.models.placements.assignment import seats
 from placewright.models.reading import Reading
 from placewright.models.text.source import Source
@@ -70,8 +70,8 @@ def planned(reading: Reading, composer: Composer, counts: Counter[str]) -> None:
         return
     text = apply_edits(reading.source.text, edits)
     for level in ("placement", "training"):
-        was = read(Source(reading.source.name, reading.source.text), AsDeclared(EACH), "rlinf", level, composer)
-        now = read(Source(reading.source.name, text), AsDeclared(EACH), "rlinf", level, composer)
+        was = read(Source(reading.source.name, reading.source.text), DeclaredNodes(EACH), "rlinf", level, composer)
+        now = read(Source(reading.source.name, text), DeclaredNodes(EACH), "rlinf", level, composer)
         assert {each.code for each in verify(now).errors} <= {each.code for each in verify(was).errors}, text[:2000]
         assert now.problem is not None
         for component in now.problem.components:
@@ -85,7 +85,7 @@ def test_every_file_of_rlinf_gets_a_plan_that_it_would_start(composer: Composer)
     for file in files:
         text = profiled(file)
         try:
-            reading = read(Source(str(file), text), AsDeclared(EACH), "rlinf", "placement", composer) if text else None
+            reading = read(Source(str(file), text), DeclaredNodes(EACH), "rlinf", "placement", composer) if text else None
         except UnusableInput:
             continue
         if reading is None or reading.problem is None or verify(reading).errors:

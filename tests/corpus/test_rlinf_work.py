@@ -13,7 +13,7 @@ from placewright.models.composition import Composer
 from placewright.models.configuration.notes import Notes
 from placewright.models.configuration.settings import Settings
 from placewright.models.dialects.load import load
-from placewright.models.machines.shorthand import AsDeclared
+from placewright.models.machines.shorthand import DeclaredNodes
 from placewright.models.reading import Reading
 from placewright.models.text.interpolation import Interpolator
 from placewright.planner.verify import verify
@@ -45,7 +45,7 @@ def files() -> list[Path]:
 
 def read(file: Path, level: str, count: int = 8) -> Reading:
     roots = tuple(str(CORPUS / "yaml" / "examples" / group / "config") for group in GROUPS)
-    return load(file, AsDeclared(count), level=level, composer=Composer(roots))
+    return load(file, DeclaredNodes(count), level=level, composer=Composer(roots))
 
 
 def values(reading: Reading) -> Values:

@@ -11,7 +11,7 @@ import pytest
 from placewright.cli.main import run
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import read
-from placewright.models.machines.shorthand import AsDeclared
+from placewright.models.machines.shorthand import DeclaredNodes
 from placewright.models.report import Report
 from placewright.models.text.source import Source
 from placewright.planner.verify import verify
@@ -66,7 +66,7 @@ def is_refused_by_hydra(name: str, settings: list[str]) -> bool:
 def judged(name: str, settings: list[str], *roots: str) -> Report:
     text = f"python3 -m verl.trainer.main_ppo --config-name={name} {shlex.join(settings)}\n"
     composer = Composer(roots, frameworks=(f"verl=={COMMIT}",))
-    return verify(read(Source("run.sh", text), AsDeclared(8), "auto", "training", composer))
+    return verify(read(Source("run.sh", text), DeclaredNodes(8), "auto", "training", composer))
 
 
 def refuses(report: Report) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import placewright as pw
 import pytest
-from placewright.models.quantity import MEMORY_PATTERN, RATE_PATTERN, Advised, read_memory, read_rate
+from placewright.models.quantity import MEMORY_PATTERN, RATE_PATTERN, AdviceError, read_memory, read_rate
 
 GB = Fraction(10**9, 2**20)
 
@@ -44,7 +44,7 @@ def test_bytes_a_second(written: str, rate: int | Fraction) -> None:
     ],
 )
 def test_bits_are_refused_with_the_bytes_that_they_are(written: str, instead: str) -> None:
-    with pytest.raises(Advised) as refused:
+    with pytest.raises(AdviceError) as refused:
         read_rate(written)
     assert str(refused.value) == f"`{written}` is bits, as its small `b` says, and 8 bits are a byte"
     assert refused.value.advice == instead
@@ -52,7 +52,7 @@ def test_bits_are_refused_with_the_bytes_that_they_are(written: str, instead: st
 
 @pytest.mark.parametrize("written", ["50GB/s", "50 GBps", "50 Gbytes per second"])
 def test_a_second_need_not_be_said(written: str) -> None:
-    with pytest.raises(Advised) as refused:
+    with pytest.raises(AdviceError) as refused:
         read_rate(written)
     assert refused.value.advice == "write `50GB`: it is meant for a second"
 

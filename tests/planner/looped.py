@@ -9,7 +9,7 @@ from typing import Any, Callable
 from placewright.models.answer import Answer
 from placewright.models.component import Component, Parallel, Pin, Spread
 from placewright.models.planning.planned import PlanningResult
-from placewright.models.planning.workload import SECOND, After, Measured, TimedComponent, Workload
+from placewright.models.planning.workload import SECOND, After, Measurement, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.plan import plan
 from placewright.solver.searching.search import solve
@@ -21,7 +21,7 @@ CHAIN = Workload((After("rollout", "actor"),))
 
 def timed(name: str, least: int, most: int, seconds: int = 60, power: float = 1.0, **more: Any) -> Component:
     """A component that takes so many seconds on 4 accelerators; `power` 1 is twice as fast on twice as many."""
-    rows = tuple(Measured(count, int(seconds * SECOND * (4 / count) ** power)) for count in (1, 2, 4, 8, 16))
+    rows = tuple(Measurement(count, int(seconds * SECOND * (4 / count) ** power)) for count in (1, 2, 4, 8, 16))
     return replace(component(name, least, most, **more), timed=TimedComponent(rows))
 
 

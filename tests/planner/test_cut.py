@@ -16,7 +16,7 @@ from placewright.planner.costs import cost_model
 from placewright.planner.counting import Counting
 from placewright.planner.search import found as progress
 from placewright.planner.search.branching import Branching
-from placewright.planner.search.found import Searched
+from placewright.planner.search.found import SearchOutcome
 from placewright.planner.search.search import search
 from placewright.solver.session import Session
 from sampling import examples
@@ -41,7 +41,7 @@ def interrupt_at(number: int, patched: pytest.MonkeyPatch) -> None:
     patched.setattr(Branching, "search", interrupted)
 
 
-def must_be_true(asked: PlanningProblem, name: str, cut: Searched, whole: Searched) -> None:
+def must_be_true(asked: PlanningProblem, name: str, cut: SearchOutcome, whole: SearchOutcome) -> None:
     """What it found is an answer and costs so much; its bound is none; it is proved only if it is all that there is."""
     assert all(not list(faults(asked, cost_model(name), each.design)) for each in cut.found)
     assert all(price(asked, cost_model(name), each.design) == each.price for each in cut.found)

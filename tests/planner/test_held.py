@@ -7,7 +7,7 @@ from dataclasses import replace
 from placewright.models.answer import IMPOSSIBLE
 from placewright.models.component import Component
 from placewright.models.placements.run import Run
-from placewright.models.planning.workload import ACCELERATORS, SECOND, After, Budget, Measured, TimedComponent, Workload
+from placewright.models.planning.workload import ACCELERATORS, SECOND, After, Budget, Measurement, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.accounting import account
 from placewright.planner.check import faults
@@ -26,7 +26,7 @@ REWARD = given("reward", Run(range(6), 0, "Accelerator", 0, 1))
 
 
 def timed(name: str, least: int, most: int) -> Component:
-    return replace(component(name, least, most), timed=TimedComponent((Measured(4, 60 * SECOND), Measured(8, 40 * SECOND))))
+    return replace(component(name, least, most), timed=TimedComponent((Measurement(4, 60 * SECOND), Measurement(8, 40 * SECOND))))
 
 
 def job(workload: Workload) -> Problem:

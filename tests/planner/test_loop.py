@@ -10,7 +10,7 @@ from placewright.models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from placewright.models.component import WHOLE, Keep, Parallel, Pin
 from placewright.models.job import Link
 from placewright.models.planning.design import bars
-from placewright.models.planning.workload import ACCELERATORS, SECOND, TABLE, Budget, Measured, TimedComponent, Workload
+from placewright.models.planning.workload import ACCELERATORS, SECOND, TABLE, Budget, Measurement, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.benders import find_no_good
 from placewright.planner.check import faults
@@ -109,7 +109,7 @@ def test_of_equal_designs_the_better_placement_wins() -> None:
     where = cluster({"count": 2, "rack": "a"}, {"count": 2, "rack": "b"})
     parts = []
     for name, alone, traffic in (("rollout", 1, 100), ("actor", 3, 10)):
-        rows = tuple(Measured(count, 30 * SECOND) for count in (alone, 4))
+        rows = tuple(Measurement(count, 30 * SECOND) for count in (alone, 4))
         parts.append(replace(component(name, 1, 4, traffic=traffic), timed=TimedComponent(rows, TABLE)))
     answer, found = planned(problem(where, *parts))
     assert (found.best.nanoseconds, found.best.design.accelerators) == (60 * SECOND, 4)
@@ -141,8 +141,8 @@ def test_what_crosses_counts_as_time() -> None:
     """Side by side in 8 batches beats one after the other, until the weights that then cross cost more than that saves."""
     chain = replace(CHAIN, batches=8)
     rows = {
-        "rollout": TimedComponent((Measured(8, 40 * SECOND), Measured(16, 35 * SECOND))),
-        "actor": TimedComponent((Measured(8, 40 * SECOND), Measured(16, 35 * SECOND))),
+        "rollout": TimedComponent((Measurement(8, 40 * SECOND), Measurement(16, 35 * SECOND))),
+        "actor": TimedComponent((Measurement(8, 40 * SECOND), Measurement(16, 35 * SECOND))),
     }
     parts = tuple(replace(each, timed=rows[each.name], least=8, parallel=Parallel(8)) for each in LINKED.components)
     asked_for = replace(LINKED, job=replace(LINKED.job, components=parts))

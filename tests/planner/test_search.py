@@ -21,7 +21,7 @@ from placewright.planner.costs import cost_model
 from placewright.planner.problem import planning_problem as as_question
 from placewright.planner.search import search as searching
 from placewright.planner.search.branching import Branching
-from placewright.planner.search.found import Searched
+from placewright.planner.search.found import SearchOutcome
 from placewright.planner.search.search import search
 from placewright.solver.session import Session
 
@@ -73,7 +73,7 @@ def branched(models: int, accelerators: int, seed: int, batches: int = 32) -> Pl
     )
 
 
-def must_hold(asked: PlanningProblem, name: str, searched: Searched) -> None:
+def must_hold(asked: PlanningProblem, name: str, searched: SearchOutcome) -> None:
     """It is proved, an answer, and costs what it says."""
     model = cost_model(name)
     assert searched.proved and searched.best is not None and searched.bound == searched.best.price[0]
@@ -136,7 +136,7 @@ def test_few_accelerators_need_no_solver() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, cwd=os.getcwd(), env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
 
 
-def told(searched: Searched) -> str:
+def told(searched: SearchOutcome) -> str:
     """All of it, in a word."""
     return hashlib.sha256(repr(searched).encode()).hexdigest()
 

@@ -12,7 +12,7 @@ from placewright.models.planning.design import Design
 from placewright.models.problem import Problem
 from placewright.planner import alternatives, plan
 from placewright.planner import benders as trial
-from placewright.planner.benders import BendersLoop, Placed
+from placewright.planner.benders import BendersLoop, PlacedDesign
 
 FILE = """
 cluster: {nodes: [{accelerators: {count: 4, model: H100}}]}
@@ -60,7 +60,7 @@ def test_alternatives_are_placed_no_longer_than_the_problem(tmp_path: Path, monk
     searched: list[object] = []
     attempt, probe = BendersLoop.attempt, BendersLoop._probe
 
-    def placed(rounds: BendersLoop, design: Design, anywhere: bool = False) -> tuple[Answer, Placed | None]:
+    def placed(rounds: BendersLoop, design: Design, anywhere: bool = False) -> tuple[Answer, PlacedDesign | None]:
         searched.extend([design] * anywhere)
         return attempt(rounds, design, anywhere)
 

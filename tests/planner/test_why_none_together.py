@@ -9,7 +9,7 @@ from typing import Any
 import placewright as pw
 import pytest
 from placewright.models.findings.finding import Finding
-from placewright.planner.search.found import Searched
+from placewright.planner.search.found import SearchOutcome
 from placewright.planner.search.search import search
 from placewright.planner.why import conflict
 from placewright.planner.why import conflict as changes
@@ -123,7 +123,7 @@ plan: {budget: {accelerators: 2}}
 def test_what_no_search_proves_is_not_called_minimal(text: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Searches that find what there is, and prove little; the first one, by which the question is impossible, is another."""
 
-    def unsure(*given: Any, **options: Any) -> Searched:
+    def unsure(*given: Any, **options: Any) -> SearchOutcome:
         return replace(search(*given, **options), bound=3, proved=False)
 
     proved = reason(tmp_path, text)

@@ -7,12 +7,12 @@ from dataclasses import replace
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import Assignment
-from placewright.models.placements.moves import Moved, Moves, Trade
+from placewright.models.placements.moves import GroupMoves, Moves, Trade
 from placewright.models.placements.plan import OPTIMAL, Plan, TermValue
 from placewright.report.moves import render, summary, to_data
 from placewright.report.solution import to_json
 
-PART = Moved("actor", 8, before=10, now=10, lost=1, kept=7, renumbered=1)
+PART = GroupMoves("actor", 8, before=10, now=10, lost=1, kept=7, renumbered=1)
 MOVES = Moves((PART,), 2, (("extra racks", 3),), Trade(4, "extra racks", 1))
 
 

@@ -7,7 +7,7 @@ import signal
 import threading
 
 import pytest
-from placewright.solver.sandbox.end_reasons import Stopped, stoppable
+from placewright.solver.sandbox.end_reasons import SearchStopped, stoppable
 from placewright.solver.session import Session
 
 pytestmark = pytest.mark.usefixtures("interruptible")
@@ -29,16 +29,16 @@ def test_it_waits_until_somebody_looks() -> None:
 
 def test_what_runs_may_end_at_once_and_it_is_known_from_then_on() -> None:
     with Session() as session:
-        with pytest.raises(Stopped), stoppable(session):
+        with pytest.raises(SearchStopped), stoppable(session):
             interrupt()
         assert session.cancelled
-        with pytest.raises(Stopped), stoppable(session):
+        with pytest.raises(SearchStopped), stoppable(session):
             session.look()
 
 
 def test_a_second_one_does_not_wait_whatever_the_first_ended() -> None:
     with Session() as session:
-        with pytest.raises(Stopped), stoppable(session):
+        with pytest.raises(SearchStopped), stoppable(session):
             interrupt()
         with pytest.raises(KeyboardInterrupt), stoppable(session):
             interrupt()

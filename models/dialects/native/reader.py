@@ -15,7 +15,7 @@ from ...level import DEFAULT_LEVEL
 from ...machines.cluster import Cluster
 from ...machines.node import Nodes
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE_LABEL, NodeGroup
-from ...machines.shorthand import AsDeclared, correct_shorthand, read_shorthand
+from ...machines.shorthand import DeclaredNodes, correct_shorthand, read_shorthand
 from ...planning.spec import PlanningSpec
 from ...problem import Problem
 from ...reading import Reading
@@ -60,7 +60,7 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
     problem = None if cluster is None else _problem(values, cluster, source, level, findings)
     unchecked = [*document.unchecked, *interpolator.unchecked]
     if cluster is not None and not cluster.counted:
-        why = "the number of nodes is not given" if isinstance(machines, AsDeclared) else "the cluster is not given"
+        why = "the number of nodes is not given" if isinstance(machines, DeclaredNodes) else "the cluster is not given"
         unchecked.append(Unchecked("PW102", "", why, True, "Pass `--cluster 2x8xH100`, or write `cluster: 2x8xH100`"))
     return Reading(document, NAME, problem, (*interpolator.findings, *findings), tuple(unchecked))
 
@@ -126,7 +126,7 @@ def _cluster(value: Value | None, machines: Machines, source: Source, findings: 
             cluster = _read_cluster(value)
         except UnusableInput as problem:
             findings += problem.findings
-    if isinstance(machines, AsDeclared):
+    if isinstance(machines, DeclaredNodes):
         machines = None
     if machines is None:
         return UNKNOWN if value is None else cluster
@@ -157,7 +157,7 @@ def _read_cluster(value: Value) -> Cluster:
         except ValueError as problem:
             advice = f"write `{better}`" if (better := correct_shorthand(value.text)) else "write it like `cluster: 2x8xH100`"
             raise UnusableInput([error("PW011", "", f"{problem}", value.span, help=advice)]) from None
-        if isinstance(cluster, AsDeclared):
+        if isinstance(cluster, DeclaredNodes):
             message, whole = f"`{value.text}` does not say how many nodes there are", f"2{value.text}"
             raise UnusableInput([error("PW011", "", message, value.span, help=f"write `cluster: {whole}`", edit=Edit(value.span, whole))])
         return cluster

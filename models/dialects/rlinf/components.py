@@ -20,7 +20,7 @@ from ...text.edit import in_flow_map
 from ...text.nearest import nearest
 from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, kind_of
 from .known import MAX_RUNS, names_of
-from .ranks import Context, Labels, Written, number_ranks, place_component, read_labels, report_faults
+from .ranks import Context, Labels, WrittenPlacement, number_ranks, place_component, read_labels, report_faults
 
 KEYS = ("node_group", "placement")
 """Keys in the long form of a component's placement."""
@@ -157,8 +157,8 @@ def _entry(context: Context, entry: Entry, name: str, in_flow: bool) -> Componen
     if scalar is None:
         return None
     if labels is not None:
-        return place_component(Written(context, name, notes.ranks(scalar, name, in_flow), labels, in_flow), spans)
-    spec = Written(replace(context, cluster=None), name, notes.ranks(scalar, name, in_flow), Labels(), in_flow)
+        return place_component(WrittenPlacement(context, name, notes.ranks(scalar, name, in_flow), labels, in_flow), spans)
+    spec = WrittenPlacement(replace(context, cluster=None), name, notes.ranks(scalar, name, in_flow), Labels(), in_flow)
     notes.unsure("PW102", name, "its node group is not known", True, "Declare its node group")
     resources, spec.fix = number_ranks(None, spec.labels.names), spec.correction(True)
     report_faults(spec, read_placement(spec.text.text, resources).faults, resources)

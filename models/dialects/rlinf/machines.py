@@ -8,15 +8,15 @@ from typing import Sequence
 from ...configuration.notes import Notes
 from ...findings.wording import with_noun
 from ...machines.cluster import Cluster
-from ...machines.node import Alike, Hardware, Node, Nodes, accelerators, numbered_nodes
+from ...machines.node import EqualNodes, Hardware, Node, Nodes, accelerators, numbered_nodes
 from ...machines.node_group import NODE, NodeGroup
-from ...machines.shorthand import AsDeclared
+from ...machines.shorthand import DeclaredNodes
 from ...ranks import merge, without
 from ...text.tree import Value
 from .node_groups import DeclaredGroup
 
 
-def machines_of(notes: Notes, count: int, at: Value, groups: list[DeclaredGroup], machines: Cluster | AsDeclared | None) -> Cluster:
+def machines_of(notes: Notes, count: int, at: Value, groups: list[DeclaredGroup], machines: Cluster | DeclaredNodes | None) -> Cluster:
     """Return `count` nodes in rank order; accelerators of undescribed nodes are not counted.
 
     A cluster of the caller with too few nodes is an error (RLinf waits for more forever); the rest
@@ -33,14 +33,14 @@ def machines_of(notes: Notes, count: int, at: Value, groups: list[DeclaredGroup]
             tuple((device.model, len(stretch.node.accelerators)) for device in stretch.node.accelerators[:1]) for stretch in machines.alike
         }
         kind = kinds.pop() if len(kinds) == 1 else ()
-        return machines_of(notes, count, at, groups, AsDeclared(kind[0][1], kind[0][0]) if kind else None)
+        return machines_of(notes, count, at, groups, DeclaredNodes(kind[0][1], kind[0][0]) if kind else None)
     if isinstance(machines, Cluster):
         if len(machines.nodes) > count:
             selection = f"the first {count} are" if count > 1 else "only the first is"
             message = f"the cluster has {len(machines.nodes)} nodes, of which {selection} used: `num_nodes` is {count}"
             notes.info("PW114", "", message, at, f"the first {'ones are' if count > 1 else 'one is'} used")
         nodes, is_counted = machines.nodes[:count], machines.counted
-    elif isinstance(machines, AsDeclared):
+    elif isinstance(machines, DeclaredNodes):
         nodes, is_counted = _select_declared(machines, count, groups), True
     else:
         nodes, is_counted = Nodes([numbered_nodes(Node(0, ""), count)]), False
@@ -65,7 +65,7 @@ def warn_of_hidden(notes: Notes, cluster: Cluster) -> None:
     notes.warn("PW114", "", message, machine.accelerators_span or notes.document.root.span, "not read", help)
 
 
-def _select_declared(machines: AsDeclared, count: int, groups: list[DeclaredGroup]) -> Nodes:
+def _select_declared(machines: DeclaredNodes, count: int, groups: list[DeclaredGroup]) -> Nodes:
     devices = accelerators(machines.count, machines.model)
     special = merge([ranks for group in groups if group.hardware for ranks in group.ranks.ranges])
     bare = without(special, merge([ranks for group in groups if not group.hardware for ranks in group.ranks.ranges]))
@@ -81,7 +81,7 @@ def _equip(nodes: Sequence[Node], groups: list[DeclaredGroup]) -> Nodes:
     for group in groups:
         for rank, device in group.hardware.devices if group.hardware else ():
             hardware_by_rank.setdefault(rank, []).append(device)
-    plain = nodes if isinstance(nodes, Nodes) else Nodes(map(Alike, nodes))
+    plain = nodes if isinstance(nodes, Nodes) else Nodes(map(EqualNodes, nodes))
     stretches = [stretch for stretch in plain.alike if any(device.type in types for device in stretch.node.hardware)]
     ranks = hardware_by_rank.keys() | {rank for stretch in stretches for rank in range(stretch.node.rank, stretch.stop)}
     other_devices = {rank: [device for device in plain[rank].hardware if device.type not in types] for rank in ranks}

@@ -14,7 +14,7 @@ from ...findings.span import Edit
 from ...findings.wording import with_noun
 from ...machines.node_group import ACCELERATOR, NODE, EnvConfig
 from ...placements.correction import correct_text
-from ...placements.placement_text import Numbered
+from ...placements.placement_text import NumberedResources
 from ...placements.run_checks import Claims
 from ...ranks import CODES_BY_REASON, RankError, Ranks, merge, parse_ranks, without, write_ranks
 from ...record import dataclass
@@ -65,7 +65,7 @@ def _expression(notes: Notes, scalar: Scalar, subject: str, size: int | None, wh
     try:
         return parse_ranks(text.text, size, "node rank")
     except RankError as problem:
-        better = correct_text(text.text, Numbered(size, "node rank")) if ":" not in text.text else None
+        better = correct_text(text.text, NumberedResources(size, "node rank")) if ":" not in text.text else None
         edit = text.replace(better, in_flow) if better is not None else None
         help = f"write `{better}`" if better is not None else "write ranks such as `0-3` or `0,2`"
         place = text.scalar if text.shift is None else text.part(problem.start, problem.end)

@@ -22,7 +22,7 @@ from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, Numbering, 
 from ...machines.shorthand import MAX_NODES
 from ...placements.correction import correct_text
 from ...placements.placement_text import (
-    Numbered,
+    NumberedResources,
     PlacementFault,
     PlacementText,
     is_counted,
@@ -155,10 +155,10 @@ def _check_label(
     return correction
 
 
-def number_ranks(cluster: Cluster | None, labels: tuple[str, ...]) -> Numbered:
+def number_ranks(cluster: Cluster | None, labels: tuple[str, ...]) -> NumberedResources:
     """Return the numbering of ranks; RLinf counts each group by its own kind."""
     if cluster is None:
-        return Numbered(None, "resource", labels)
+        return NumberedResources(None, "resource", labels)
     if not is_counted(cluster, labels):
         return number_groups(cluster, labels)
     count = sum(cluster.numbering((label,)).size for label in labels)
@@ -168,7 +168,7 @@ def number_ranks(cluster: Cluster | None, labels: tuple[str, ...]) -> Numbered:
     return replace(numbering, excess=count - numbering.size)
 
 
-def place_component(spec: Written, spans: Mapping[str, Span]) -> Component | None:
+def place_component(spec: WrittenPlacement, spans: Mapping[str, Span]) -> Component | None:
     """Return the component; None (noted) if its place is unknown."""
     context, name, labels = spec.context, spec.name, spec.labels.names
     notes, cluster = context.notes, context.cluster
@@ -214,7 +214,7 @@ def place_component(spec: Written, spans: Mapping[str, Span]) -> Component | Non
     return Component(name, labels, amount, amount, per_process, runs=runs, spans=spans, fixes=fixes)
 
 
-def _check_groups(spec: Written, common_nodes: list[int]) -> None:
+def _check_groups(spec: WrittenPlacement, common_nodes: list[int]) -> None:
     notes, name, labels, value = spec.context.notes, spec.name, spec.labels.names, spec.labels.value
     if spec.labels.listed:
         message = f"`node_group` of `{name}` is a YAML list: RLinf's documentation allows it, its parser refuses it"
@@ -227,7 +227,7 @@ def _check_groups(spec: Written, common_nodes: list[int]) -> None:
         spec.report(notes.warn, "PW108", message, value, "", "name each once")
 
 
-def report_faults(spec: Written, faults: list[PlacementFault], resources: Numbered) -> None:
+def report_faults(spec: WrittenPlacement, faults: list[PlacementFault], resources: NumberedResources) -> None:
     """Note the faults of a placement, as warnings where the nodes may have more hardware."""
     text, context = spec.text, spec.context
     more = _count_missing_nodes(spec, faults)
@@ -245,21 +245,21 @@ def report_faults(spec: Written, faults: list[PlacementFault], resources: Number
         spec.report(report, fault.code, f"`{spec.name}`: {fault.message}", place, fault.label, help, add=add)
 
 
-def _count_missing_nodes(spec: Written, faults: list[PlacementFault]) -> int | None:
+def _count_missing_nodes(spec: WrittenPlacement, faults: list[PlacementFault]) -> int | None:
     """Return the number of nodes for all ranks, if adding nodes is possible and sufficient."""
     last_ranks, per_node = [fault.last for fault in faults if fault.last is not None], spec.context.per_node
     if not per_node or not last_ranks or spec.labels.names != (CLUSTER_LABEL,) or len(last_ranks) < len(faults):
         return None
     nodes = max(last_ranks) // per_node + 1
     numbering = Numbering(ACCELERATOR, (Stretch(0, CLUSTER_LABEL, per_node, min(nodes, MAX_NODES)),))
-    placement = read_placement(spec.text.text, Numbered(numbering.size, "accelerator"))
+    placement = read_placement(spec.text.text, NumberedResources(numbering.size, "accelerator"))
     if placement.faults or placement.processes > MAX_PROCESSES:
         return None
     return nodes if not why_not(runs_over(placement.pairs, numbering, {CLUSTER_LABEL: ACCELERATOR}), in_order=True) else None
 
 
 @dataclass
-class Written:
+class WrittenPlacement:
     """Placement of a component as written; `fix` is its correction, once known."""
 
     context: Context

@@ -13,7 +13,7 @@ from ...hints.block import may_leave_degrees
 from ...job import HintedJob, Job
 from ...level import DEFAULT_LEVEL
 from ...machines.cluster import Cluster
-from ...machines.shorthand import AsDeclared
+from ...machines.shorthand import DeclaredNodes
 from ...planning.spec import PlanningSpec
 from ...problem import Problem
 from ...reading import FileSession, Reading
@@ -35,7 +35,7 @@ from .ranks import Context
 from .section import check_keys, check_profiling, read_num_nodes, section_of
 from .work import models, sizes
 
-Machines = Cluster | AsDeclared | None
+Machines = Cluster | DeclaredNodes | None
 
 
 def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:
@@ -127,7 +127,7 @@ class RlinfReader(Skeleton):
         self.block, measured_counts = split_measured_on(notes, self.document.root, self.hints())
         anchor = num_nodes or section
         cluster = None if count is None else machines_of(notes, count, anchor, groups.groups, self.machines)
-        per_node = self.machines.count if isinstance(self.machines, AsDeclared) and not groups.groups else 0
+        per_node = self.machines.count if isinstance(self.machines, DeclaredNodes) and not groups.groups else 0
         if cluster is not None and cluster.counted:
             warn_of_hidden(notes, cluster)
         context = Context(notes, cluster, groups, per_node, lacks_nodes=isinstance(self.machines, Cluster))
@@ -135,7 +135,7 @@ class RlinfReader(Skeleton):
         if cluster is None or count is None:
             return None
         if context.asked:
-            ones = machines_of(Notes(self.document, self.FRAMEWORK), count, anchor, groups.groups, AsDeclared(1))
+            ones = machines_of(Notes(self.document, self.FRAMEWORK), count, anchor, groups.groups, DeclaredNodes(1))
             derivation = accelerators_per_node(ones, Figure("cluster.num_nodes", count, anchor.span), components, context.asked)
             self.derivations += [derivation] if derivation else []
         self.planned = PlannedPart(components)

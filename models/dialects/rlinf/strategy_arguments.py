@@ -17,7 +17,7 @@ from typing import Any, Callable, Protocol, Sequence, SupportsIndex, TypeVar, Un
 from ...findings.finding import Finding, UnusableInput, error
 from ...findings.wording import are, with_noun
 from ...machines.cluster import Cluster
-from ...machines.shorthand import AsDeclared, read_shorthand
+from ...machines.shorthand import DeclaredNodes, read_shorthand
 from ...record import dataclass
 from ...text.nearest import nearest
 
@@ -182,7 +182,7 @@ class OnMachines(Protocol):
     machines: Cluster
 
 
-Machines = Union[Cluster, OnMachines, AsDeclared, str, SupportsIndex]
+Machines = Union[Cluster, OnMachines, DeclaredNodes, str, SupportsIndex]
 """Cluster, object with a cluster, shorthand (``2x8xH100``, ``x8``), or accelerators per node."""
 
 _HELP = "pass a Cluster, a shorthand such as `2x8xH100`, or `num_gpus_per_node=8`"
@@ -204,7 +204,7 @@ def cluster_of(strategy: str, machines: Machines | None, nodes: SupportsIndex | 
             message = f"`num_nodes_in_cluster` is {nodes}, but the cluster itself has {len(machines.nodes)}"
             raise refusal(strategy, message, "leave `num_nodes_in_cluster` out")
         return machines
-    per_node, model = (machines.count, f"x{machines.model}") if isinstance(machines, AsDeclared) else (machines, "")
+    per_node, model = (machines.count, f"x{machines.model}") if isinstance(machines, DeclaredNodes) else (machines, "")
     if not isinstance(per_node, SupportsIndex):
         message = "no cluster is given" if machines is None else f"the cluster is {per_node!r:.60}, which is none"
         raise refusal(strategy, message, _HELP)

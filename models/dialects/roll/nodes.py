@@ -13,9 +13,9 @@ from ...findings.finding import Finding, Severity, warning
 from ...findings.span import Edit
 from ...findings.wording import are, with_noun
 from ...machines.cluster import Cluster
-from ...machines.node import GENERIC, Alike, Node, Nodes, accelerators, numbered_nodes
+from ...machines.node import GENERIC, EqualNodes, Node, Nodes, accelerators, numbered_nodes
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE_LABEL
-from ...machines.shorthand import MAX_ACCELERATORS_PER_NODE, AsDeclared
+from ...machines.shorthand import MAX_ACCELERATORS_PER_NODE, DeclaredNodes
 from ...placements.assignment import Seat, compress
 from ...placements.placement_text import RankRange, runs_of
 from ...placements.run import Run
@@ -54,7 +54,7 @@ def devices_per_node(setup: RollSetup) -> int:
         why = f"accelerators per node unknown; ROLL counts those of its own machine, {file_count} are assumed"
         notes.unsure(RULE, PER_NODE, why, True, f"Pass `--cluster x{file_count}`")
         return file_count
-    if machines is None or isinstance(machines, AsDeclared):
+    if machines is None or isinstance(machines, DeclaredNodes):
         count = machines.count if machines else MAX_ACCELERATORS_PER_NODE
     else:
         count = next((len(stretch.node.accelerators) for stretch in machines.alike if stretch.node.accelerators), 0)
@@ -142,15 +142,15 @@ class DeviceReservation(RollChecks):
         self.roles, self.per_node, self.needed = setup.roles, setup.per_node, node_count
         self.machines = setup.machines if isinstance(setup.machines, Cluster) else None
         self.model = GENERIC
-        self.large: list[Alike] = []
+        self.large: list[EqualNodes] = []
         self.beyond: list[Role] = []
         if self.machines is None:
             self.has = node_count if setup.machines else 0
-            self.model = setup.machines.model if isinstance(setup.machines, AsDeclared) else GENERIC
+            self.model = setup.machines.model if isinstance(setup.machines, DeclaredNodes) else GENERIC
             return
         nodes = self.machines.nodes
         self.model = nodes[0].accelerator_model or GENERIC
-        stretches = nodes.alike if isinstance(nodes, Nodes) else [Alike(node) for node in nodes]
+        stretches = nodes.alike if isinstance(nodes, Nodes) else [EqualNodes(node) for node in nodes]
         self.large = [stretch for stretch in stretches if stretch.node.count(ACCELERATOR) >= self.per_node]
         self.has = sum(stretch.count for stretch in self.large)
         if self.has or any(role.on_devices for role in self.roles):
@@ -187,12 +187,12 @@ class DeviceReservation(RollChecks):
             message = f"a node has {2 * devices} devices or more: ROLL may reserve {devices} of them twice,"
             message += f" and use the first {devices} for both"
             self.notes.warn(SHORT, "", message, top, "", "start ROLL on one of the larger nodes, or on nodes that are alike")
-        stretches, rank, most = list[Alike](), 0, free if all_of_them else node_count
+        stretches, rank, most = list[EqualNodes](), 0, free if all_of_them else node_count
         for stretch in free_stretches:
             count = min(stretch.count, most - rank)
             if count > 0:
                 node = replace(stretch.node, rank=rank, accelerators=stretch.node.accelerators[:devices])
-                stretches.append(Alike(node, count, stretch.prefix, stretch.number))
+                stretches.append(EqualNodes(node, count, stretch.prefix, stretch.number))
                 rank += count
         return Cluster(Nodes(stretches))
 

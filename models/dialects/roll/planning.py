@@ -87,7 +87,7 @@ def error_keys(findings: Iterable[Finding]) -> set[tuple[str, str]]:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class DegreeReader:
     """Reader of the `opened` file with other degrees, on a cluster.
 
     `judged` is the same file with its own degrees: findings that it has already do not count.
@@ -190,7 +190,7 @@ class RollOpening:
         reading, problem, reader = self._open_roles(before)
         return tuple(_find_refusals(problem, reader)) if problem is not None and reader is not None and not reading.failed else ()
 
-    def _open_roles(self, before: Problem) -> tuple[Reading, Problem | None, Chosen | None]:
+    def _open_roles(self, before: Problem) -> tuple[Reading, Problem | None, DegreeReader | None]:
         """Return the file with open roles, the problem, and a reader of new degrees."""
         cluster = self.machines if isinstance(self.machines, Cluster) else before.cluster
         document = _opened_document(self.document)
@@ -200,7 +200,7 @@ class RollOpening:
         document = replace(document, partial=False)
         full_reading = self.tried(document, cluster, TRAINING)
         problem = self.read(document, cluster, self.level).problem if self.document.partial else reading.problem
-        return reading, problem, Chosen(self.tried, document, cluster, full_reading) if full_reading.problem is not None else None
+        return reading, problem, DegreeReader(self.tried, document, cluster, full_reading) if full_reading.problem is not None else None
 
     def _unread(self, reading: Reading) -> Iterator[Finding]:
         if not self.document.partial:
@@ -238,7 +238,7 @@ def _choices(problem: Problem) -> dict[str, tuple[Parallel, ...]]:
     return {name: problem.job.choices[name] for name in names if problem.job.choices.get(name)}
 
 
-def _find_refusals(problem: Problem, reader: Chosen) -> Iterator[Finding]:
+def _find_refusals(problem: Problem, reader: DegreeReader) -> Iterator[Finding]:
     choices, root = _choices(problem), reader.opened.root
     unsaid = [name for name, degrees in choices.items() if all(degree_numbers(root, name, parallel) is None for parallel in degrees)]
     for subset in [{name: choices[name]} for name in unsaid] or [choices]:

@@ -29,7 +29,7 @@ from ...text.tree import MapNode, Scalar, Value
 from ..skeleton import HINTS
 from .configuration import SEQUENCE, Configuration
 from .degrees import APART, OWNERS, TUNES, Degrees, degrees_in, engine_of, is_engine, is_teacher, own_amounts, place_of, section_of
-from .pools import Declared
+from .pools import DeclaredPools
 from .programs import TRAINERS
 
 _FIXED = {"accelerators_per_process": "per_process", "cpus": "cpus"}
@@ -56,7 +56,7 @@ class VerlSetup:
     """
 
     settings: Configuration
-    declared: Declared
+    declared: DeclaredPools
     components: tuple[Component, ...]
     derivations: list[Derivation] = field(default_factory=list)
     models: dict[str, ModelUse] = field(default_factory=dict)
@@ -96,7 +96,7 @@ class VerlSetup:
         return component.name != "rollout" or not (part_size % size and size % part_size)
 
 
-def components_of(settings: Configuration, declaration: Declared, sized_pools: Collection[Pool]) -> tuple[Component, ...]:
+def components_of(settings: Configuration, declaration: DeclaredPools, sized_pools: Collection[Pool]) -> tuple[Component, ...]:
     """Return all components of the pools, without ranks; unknown degrees are 1."""
     if not declaration.pools and settings.entry.kind in TRAINERS:
         # Report wrong degrees even if the size is unknown.
@@ -126,7 +126,7 @@ def _component(settings: Configuration, pool: Pool, name: str, size: int, has_si
     return Component(name, least=size, most=size, parallel=parallel, spans=spans, cpus=cpus, role=role, backend=backend)
 
 
-def relations_of(declaration: Declared) -> tuple[Relation, ...]:
+def relations_of(declaration: DeclaredPools) -> tuple[Relation, ...]:
     """Colocate the components of a pool, except components on a part of the pool."""
     return tuple(
         Relation(COLOCATED, (name, pool.components[0]), pool.span("name"), REASON)

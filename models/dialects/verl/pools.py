@@ -37,7 +37,7 @@ Ranges = Mapping[str, tuple[int, int]]
 
 
 @dataclass(frozen=True)
-class Declared:
+class DeclaredPools:
     """Pools of a job, in verl's order of creation.
 
     Attributes
@@ -133,7 +133,7 @@ def _roles(settings: Configuration, *first: str) -> list[str]:
     return [*first, *(["ref"] if reference else []), *(["critic"] if critic else [])]
 
 
-def shared_pool(settings: Configuration) -> Declared:
+def shared_pool(settings: Configuration) -> DeclaredPools:
     """Return `global_pool`, and separate pools of reward model, teachers and servers."""
     size, has_own_pool = read_size(settings), settings.flag(settings.reward_key("enable_resource_pool"), ROLES)
     roles = _roles(settings, "actor", "rollout")
@@ -148,7 +148,7 @@ def shared_pool(settings: Configuration) -> Declared:
         key = "actor_rollout_ref.rollout.n_gpus_per_node"
         key = key if settings.at(key) is not None else ACCELERATORS
         servers = _servers_apart(settings, "actor_rollout_ref.rollout.nnodes", key, APART)
-    return Declared((*pools, *teachers, *servers), ranges=ranges)
+    return DeclaredPools((*pools, *teachers, *servers), ranges=ranges)
 
 
 def _warn_of_old_reward_model(settings: Configuration) -> None:
@@ -177,7 +177,7 @@ def _reward_pool(settings: Configuration) -> tuple[Pool, ...]:
     return _pools(settings, ("reward_pool", size, ["reward_model"] if is_enabled else []))
 
 
-def separate_pools(settings: Configuration) -> Declared:
+def separate_pools(settings: Configuration) -> DeclaredPools:
     """Return the pools of trainer and rollout; since 0.7.1 rollout servers have their own pools."""
     entry, distils = settings.entry, settings.entry.configuration == GKD
     trains = ["actor"] if distils else _roles(settings, "actor")
@@ -185,22 +185,22 @@ def separate_pools(settings: Configuration) -> Declared:
     has_server_pools = settings.since("0.7.1") and not distils
     trainer = (entry.trained, read_size(settings), [*trains, *(["reward_model"] if has_reward and not has_server_pools else [])])
     if not has_server_pools:
-        return Declared(_pools(settings, trainer, (entry.rolled, read_size(settings, OWN_NODES, OWN_ACCELERATORS), ["rollout"])))
+        return DeclaredPools(_pools(settings, trainer, (entry.rolled, read_size(settings, OWN_NODES, OWN_ACCELERATORS), ["rollout"])))
     pools = (*_pools(settings, trainer), *_servers_apart(settings, OWN_NODES, OWN_ACCELERATORS, "rollout"))
     if has_reward:
         nodes, accelerators, enable = map(settings.reward_key, ("nnodes", "n_gpus_per_node", "enable"))
         pools += _list_separate(settings, "reward_model", _own_size(settings, nodes, accelerators, enable, "reward_model"))
-    return Declared((*pools, *_teachers(settings)[0]))
+    return DeclaredPools((*pools, *_teachers(settings)[0]))
 
 
-def halved_pools(settings: Configuration) -> Declared:
+def halved_pools(settings: Configuration) -> DeclaredPools:
     """Return halves of the only node or of the nodes; the critic has the second.
 
     Source: verl, examples/split_placement/main_ppo_split.py (main_task).
     """
     pool_size, entry = read_size(settings), settings.entry
     if pool_size is None:
-        return Declared(())
+        return DeclaredPools(())
     count, size = pool_size
     is_single_node = count.value == 1 and size.value > 1
     half = PoolParts(size.value // 2, count.value) if is_single_node else PoolParts(size.value, count.value // 2)
@@ -210,7 +210,7 @@ def halved_pools(settings: Configuration) -> Declared:
     if not half.count:
         message = f"one accelerator ({settings.says(count)}, {settings.says(size)}) cannot be split"
         settings.notes.error(MODE, entry.trained, message, at, "", f"set `{ACCELERATORS}=2`", size.becomes(2), "verl raises an IndexError")
-        return Declared((), machines)
+        return DeclaredPools((), machines)
     if dividend.value % 2:
         rest = f"{size.value} of a node" if dividend is count else f"one of each of {with_noun(count.value, 'node')}"
         message = f"{settings.says(dividend)} is halved and rounded down: of the accelerators {rest} belong to no pool"
@@ -227,10 +227,10 @@ def halved_pools(settings: Configuration) -> Declared:
         settings.notes.error(MODE, "critic", message, settings.place(key), "no critic", help_, settings.becomes(key, value), note)
     halves = ((entry.trained, first), (entry.rolled, second))
     pools = tuple(replace(pool_of(name, pool_size, roles, entry.slots, count.span), parts=(half,)) for name, roles in halves)
-    return Declared(pools, machines)
+    return DeclaredPools(pools, machines)
 
 
-def simulation_pools(settings: Configuration) -> Declared:
+def simulation_pools(settings: Configuration) -> DeclaredPools:
     """Return `train_rollout_pool` and `env_gpu_pool`, on the same nodes unless disaggregated."""
     is_separate, entry = settings.flag("env.disagg_sim.enable", ROLES), settings.entry
     keys = ("trainer.n_rollout_gpus_per_node", "trainer.n_env_gpus_per_node")
@@ -239,29 +239,29 @@ def simulation_pools(settings: Configuration) -> Declared:
             settings.notes.missing("trainer", key.removeprefix("trainer."), settings.top, f"add `+{key}=` with a number")
     pools = _pools(settings, (entry.trained, read_size(settings, NODES, keys[0]), ["actor", "rollout"]))
     if is_separate is None:
-        return Declared(pools)
+        return DeclaredPools(pools)
     pools += _pools(settings, (entry.rolled, read_size(settings, "env.disagg_sim.nnodes" if is_separate else NODES, keys[1]), ["env"]))
     if is_separate:
         why = "each pool wants nodes with a resource of its own (`train_rollout` and `sim`), which a cluster file does not tell"
         settings.notes.unsure(FIT, entry.rolled, why)
     has_shared_nodes = len(pools) == 2 and not is_separate
-    return Declared(pools, (PoolParts(sum(pool.parts[0].size for pool in pools), pools[0].count),) if has_shared_nodes else ())
+    return DeclaredPools(pools, (PoolParts(sum(pool.parts[0].size for pool in pools), pools[0].count),) if has_shared_nodes else ())
 
 
-def single_pool(settings: Configuration) -> Declared:
+def single_pool(settings: Configuration) -> DeclaredPools:
     """Return the only pool of a program that generates or fine-tunes."""
     component = "rollout" if settings.entry.kind is ProgramKind.GENERATION else "actor"
-    return Declared(_pools(settings, ("the pool", read_size(settings), [component])))
+    return DeclaredPools(_pools(settings, ("the pool", read_size(settings), [component])))
 
 
-def torchrun_pool(settings: Configuration) -> Declared:
+def torchrun_pool(settings: Configuration) -> DeclaredPools:
     """Return the processes of torchrun as a pool; Ray has none here."""
     program = settings.notes.document.program
     if program is None or not program.name:
         size = read_size(settings)
         why = "the number of processes is an option of torchrun, not of the configuration"
         settings.notes.unsure(FIT, "actor", why, True, "Verify the script that starts it")
-        return Declared((pool_of("torchrun", size, ("actor",), 0),) if size else ())
+        return DeclaredPools((pool_of("torchrun", size, ("actor",), 0),) if size else ())
     options, amounts = dict(program.options), []
     options |= _per_node(options)
     for name, most in (("--nnodes", MAX_NODES), ("--nproc_per_node", MAX_ACCELERATORS_PER_NODE)):
@@ -273,9 +273,9 @@ def torchrun_pool(settings: Configuration) -> Declared:
             if text in ("gpu", "auto", "cpu", "xpu"):
                 why = f"`{option}={text}` starts as many processes as a node has devices"
             settings.notes.unsure(FIT, "actor", why, True, f"Write a number for `{option or name}`")
-            return Declared(())
+            return DeclaredPools(())
         amounts.append(Amount(int(text), option or name, None, "" if option else "torchrun"))
-    return Declared((pool_of("torchrun", (amounts[0], amounts[1]), ("actor",), 0, program.span),))
+    return DeclaredPools((pool_of("torchrun", (amounts[0], amounts[1]), ("actor",), 0, program.span),))
 
 
 def _per_node(options: Mapping[str, str]) -> dict[str, str]:
@@ -312,7 +312,7 @@ def _list_separate(settings: Configuration, component: str, pool_size: Size | No
     return (replace(pool, name=name, parts=parts),)
 
 
-def split_servers(settings: Configuration, declaration: Declared) -> Declared:
+def split_servers(settings: Configuration, declaration: DeclaredPools) -> DeclaredPools:
     """Split separate servers into a pool part per replica.
 
     Ray places every replica alone, so replicas may fit where whole nodes do not.
@@ -327,18 +327,18 @@ def split_servers(settings: Configuration, declaration: Declared) -> Declared:
     return declaration if tuple(pools) == declaration.pools else replace(declaration, pools=tuple(pools))
 
 
-def server_pools(settings: Configuration) -> Declared:
+def server_pools(settings: Configuration) -> DeclaredPools:
     """Return the pools of main_generation_server, with tp x pp x dp accelerators per server.
 
     It starts as many servers as there are tensor parallel groups.
     """
     pool_size, degrees = read_size(settings), engine_of(settings, "rollout")
     if pool_size is None or degrees is None:
-        return Declared(())
+        return DeclaredPools(())
     count, size = pool_size
     pool = _replicas(settings, "rollout", pool_size, degrees, degrees[0].tp)
     fits = pool is None or pool.size <= size.value * count.value
-    return Declared(() if pool is None else (pool,), (PoolParts(size.value, count.value),) if fits else ())
+    return DeclaredPools(() if pool is None else (pool,), (PoolParts(size.value, count.value),) if fits else ())
 
 
 def _replicas(settings: Configuration, component: str, pool_size: Size, degrees: Degrees, divisor: int) -> Pool | None:
@@ -471,16 +471,16 @@ def _torn(start: int, size: int, per_node: int) -> str:
     return f"has ranks {start}-{start + size - 1} of the pool, on {with_noun(nodes, 'node')} instead of {fewest}" if nodes != fewest else ""
 
 
-def declared_pools(settings: Configuration) -> Declared:
+def declared_pools(settings: Configuration) -> DeclaredPools:
     """Note pools of a file that no program reads; return none."""
     key = SPEC if settings.at(SPEC) is not None else DRAFT
     kind = "an argument of verl's own code" if key == SPEC else "a draft"
     why = f"`{key}` is {kind} that no release of verl reads from a file: its pools were not checked"
     settings.notes.unsure(FIT, key, why, True, "Verify the settings of the program that has the pools")
-    return Declared(())
+    return DeclaredPools(())
 
 
-POOLS: Mapping[ProgramKind, Callable[[Configuration], Declared]] = {
+POOLS: Mapping[ProgramKind, Callable[[Configuration], DeclaredPools]] = {
     ProgramKind.HYBRID: shared_pool,
     ProgramKind.SEPARATE: separate_pools,
     ProgramKind.SPLIT: halved_pools,
@@ -490,6 +490,6 @@ POOLS: Mapping[ProgramKind, Callable[[Configuration], Declared]] = {
     ProgramKind.TUNING: single_pool,
     ProgramKind.PROCESSES: torchrun_pool,
     ProgramKind.DECLARED: declared_pools,
-    ProgramKind.NOTHING: lambda settings: Declared(()),
+    ProgramKind.NOTHING: lambda settings: DeclaredPools(()),
 }
 """Layout -> function that returns the pools of a program, without pools of unknown size."""

@@ -16,7 +16,7 @@ from ...hints.block import FileForm, may_leave_degrees, timed_names
 from ...job import Capabilities, HintedJob, Job
 from ...level import DEFAULT_LEVEL, TRAINING
 from ...machines.cluster import Cluster
-from ...machines.shorthand import AsDeclared
+from ...machines.shorthand import DeclaredNodes
 from ...parallel import Parallel
 from ...planning.spec import PlanningSpec
 from ...problem import Problem
@@ -25,14 +25,14 @@ from ...record import dataclass
 from ...text.document import Document
 from ...text.form import Form
 from ...text.tree import MapNode, Scalar, find, leaves, with_value
-from ..following import Chosen, JobWith, interpolates, report_all_refused, with_dependent_degrees, with_hint
+from ..following import ChosenDegrees, JobWith, interpolates, report_all_refused, with_dependent_degrees, with_hint
 from ..skeleton import HINTS, Reader
 from .configuration import Configuration
 from .defaults import release_of, table_for
 from .degrees import own_amounts
 from .job import VerlSetup, components_of, derive_sizes, is_open, open_component, relations_of, with_hints
 from .keys import judge_keys
-from .pools import FIT, POOLS, Declared
+from .pools import FIT, POOLS, DeclaredPools
 from .programs import ProgramKind, entry_of
 from .room import lay_out_pools
 from .sizes import MOST_READ, Known, Numbers, SizeReader, find_changes, following_keys, laying_of, plan_pools
@@ -50,10 +50,10 @@ All roles of a pool are one process per accelerator, so only colocated component
 that cross nodes are slow, but accepted. Source: verl, verl/single_controller/ray/base.py;
 verl/workers/rollout/replica.py.
 """
-Numbered = Mapping[str, int]
+SettingChanges = Mapping[str, int]
 Amounts = Mapping[str, Mapping[str, Amount]]
 """Component -> degrees that it owns, with their settings."""
-Machines = Union[Cluster, AsDeclared, None]
+Machines = Union[Cluster, DeclaredNodes, None]
 ROUNDED = "PW804"
 PLANNED = (ProgramKind.HYBRID, ProgramKind.SEPARATE, ProgramKind.GENERATION)
 """Programs with a size in two keys for every pool."""
@@ -77,7 +77,7 @@ class VerlReader(Reader):
 
     def __init__(
         self, document: Document, machines: Machines, level: str, with_hints: bool = True,
-        instead: Numbered | None = None, open_: bool = False, results: Known | None = None,
+        instead: SettingChanges | None = None, open_: bool = False, results: Known | None = None,
     ) -> None:  # fmt: skip
         self.instead, self.open, self.known = instead, open_, results
         super().__init__(document, machines, level, with_hints)
@@ -91,7 +91,7 @@ class VerlReader(Reader):
         return Configuration(self.notes, self.interpolator, entry, table, self.instead, self.open and entry.kind in PLANNED)
 
     @cached_property
-    def declared(self) -> Declared:
+    def declared(self) -> DeclaredPools:
         """Pools of the program, pools left to hints included."""
         return POOLS[self.settings.entry.kind](self.settings)
 
@@ -153,7 +153,7 @@ class VerlReader(Reader):
             results, lambda changes: self.change(changes, TRAINING, with_hints=False).setup()[0], cache(self.degrees), following, before
         )
 
-    def change(self, changes: Numbered, level: str, with_hints: bool = True) -> VerlReader:
+    def change(self, changes: SettingChanges, level: str, with_hints: bool = True) -> VerlReader:
         """Return a reader of the file with changed numbers and references."""
         root = self.document.root
         for key, number in changes.items() if self.instead is None and self.is_tied else ():
@@ -166,7 +166,7 @@ class VerlReader(Reader):
         names = [name for pool in reader.declared.pools for name in pool.components]
         return frozenset((amount.name, amount.value) for name in names for amount in reader.own(name).values())
 
-    def suits(self, changes: Numbered) -> bool:
+    def suits(self, changes: SettingChanges) -> bool:
         """Return True if changed numbers cause no error, incomplete replica or rest."""
         if self.instead is not None:
             return False
@@ -295,7 +295,7 @@ class VerlOpening:
         """
         before = _refusals(reading)
 
-        def job_with(degrees: Chosen) -> Job | str:
+        def job_with(degrees: ChosenDegrees) -> Job | str:
             root = self.document.root
             for name, parallel in degrees.items():
                 root = with_hint(root, name, parallel)

@@ -13,7 +13,7 @@ from typing import Callable, Iterable, Mapping, Sequence
 from ...findings.wording import are, with_noun
 from ...machines.cluster import Cluster
 from ...machines.node import GENERIC, Node, Nodes, accelerators, numbered_nodes
-from ...machines.shorthand import AsDeclared
+from ...machines.shorthand import DeclaredNodes
 from ...placements.run import Runs
 from ...pools import (
     UNKNOWN_CPUS,
@@ -21,7 +21,7 @@ from ...pools import (
     Pool,
     PoolLayout,
     PoolParts,
-    Unplaced,
+    UnplacedPart,
     can_fit,
     cut,
     lay_out,
@@ -30,7 +30,7 @@ from ...pools import (
     rooms_of,
 )
 from .configuration import Configuration
-from .pools import FIT, Declared, split_servers
+from .pools import FIT, DeclaredPools, split_servers
 from .programs import ProgramKind
 
 CPUS = "PW502"
@@ -50,7 +50,7 @@ Verifies = Callable[[Changes], bool]
 
 
 def lay_out_pools(
-    settings: Configuration, declaration: Declared, machines: Cluster | AsDeclared | None, suits: Verifies
+    settings: Configuration, declaration: DeclaredPools, machines: Cluster | DeclaredNodes | None, suits: Verifies
 ) -> tuple[Cluster, Mapping[str, Runs]]:
     """Return the cluster, and the ranks of every component of the pools.
 
@@ -73,7 +73,7 @@ def lay_out_pools(
     return cluster, _runs(declaration, layout)
 
 
-def _lay_out(settings: Configuration, declaration: Declared, machines: Cluster | AsDeclared | None) -> tuple[Cluster, PoolLayout]:
+def _lay_out(settings: Configuration, declaration: DeclaredPools, machines: Cluster | DeclaredNodes | None) -> tuple[Cluster, PoolLayout]:
     """Lay out the pools on given machines, stated nodes, or a node per part."""
     if isinstance(machines, Cluster):
         return machines, lay_out(declaration.pools, rooms_of(machines), settings.entry.reserves)
@@ -88,7 +88,7 @@ def _lay_out(settings: Configuration, declaration: Declared, machines: Cluster |
     return cluster, lay_out(declaration.pools, rooms_of(cluster))
 
 
-def _one_each(declaration: Declared) -> tuple[Cluster, PoolLayout]:
+def _one_each(declaration: DeclaredPools) -> tuple[Cluster, PoolLayout]:
     nodes, layout = place_evenly(declaration.pools)
     return _nodes_of(nodes), layout
 
@@ -103,7 +103,7 @@ def _nodes_of(stretches: Sequence[PoolParts], model: str = GENERIC) -> Cluster:
     return Cluster(Nodes(groups), counted=bool(groups))
 
 
-def _runs(declaration: Declared, layout: PoolLayout) -> dict[str, Runs]:
+def _runs(declaration: DeclaredPools, layout: PoolLayout) -> dict[str, Runs]:
     return {
         name: cut(layout.runs(pool.name), *declaration.ranges[name]) if name in declaration.ranges else layout.runs(pool.name)
         for pool in declaration.pools
@@ -112,7 +112,7 @@ def _runs(declaration: Declared, layout: PoolLayout) -> dict[str, Runs]:
 
 
 def _judge(
-    settings: Configuration, declaration: Declared, cluster: Cluster, layout: PoolLayout, short: Unplaced, suits: Verifies
+    settings: Configuration, declaration: DeclaredPools, cluster: Cluster, layout: PoolLayout, short: UnplacedPart, suits: Verifies
 ) -> PoolLayout:
     """Report a layout with a missing part; return a complete layout if there is one."""
     capacities = rooms_of(cluster)
@@ -141,7 +141,7 @@ def _judge(
 
 
 def _fault(
-    settings: Configuration, declaration: Declared, cluster: Cluster, capacities: Sequence[FreeNodes], short: Unplaced
+    settings: Configuration, declaration: DeclaredPools, cluster: Cluster, capacities: Sequence[FreeNodes], short: UnplacedPart
 ) -> tuple[str, str, tuple[str, ...]]:
     """Return (code, message, notes: reasons, and the moment when verl notices)."""
     pool, size, entry, pools = short.pool, short.size, settings.entry, declaration.pools
@@ -173,7 +173,7 @@ def _fault(
     return FIT, message, (torchrun or PER_NODE if torchrun or settings.is_older_than("0.6.0") else NEVER,)
 
 
-def _part(short: Unplaced) -> str:
+def _part(short: UnplacedPart) -> str:
     return f"part {short.part + 1} of {short.pool.count} of `{short.pool.name}`" if short.pool.count > 1 else f"`{short.pool.name}`"
 
 

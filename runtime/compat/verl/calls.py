@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterator
 from ....models.findings.finding import Finding
 from ...failure import LaunchFailed
 from .batches import DataProtoFuture, trim
-from .dispatch import PADDING, Dispatch, Execute, Registered, find_registered, functions_of, value_of
+from .dispatch import PADDING, CallMode, Dispatch, Execute, find_registered, functions_of, value_of
 
 
 class RaisedByUser(LaunchFailed):
@@ -68,10 +68,10 @@ def _build_failure(findings: tuple[Finding, ...], traceback: str, cause: Excepti
 
 
 OF_EVERY_WORKER = {
-    "_query_dispatch_info": Registered(Dispatch.ONE_TO_ALL, Execute.ALL),
-    "_query_collect_info": Registered(Dispatch.ONE_TO_ALL, Execute.ALL),
-    "execute_with_func_generator": Registered(Dispatch.DP_COMPUTE_PROTO_WITH_FUNC, Execute.ALL),
-    "execute_func_rank_zero": Registered(Dispatch.ALL_TO_ALL, Execute.RANK_ZERO),
+    "_query_dispatch_info": CallMode(Dispatch.ONE_TO_ALL, Execute.ALL),
+    "_query_collect_info": CallMode(Dispatch.ONE_TO_ALL, Execute.ALL),
+    "execute_with_func_generator": CallMode(Dispatch.DP_COMPUTE_PROTO_WITH_FUNC, Execute.ALL),
+    "execute_func_rank_zero": CallMode(Dispatch.ALL_TO_ALL, Execute.RANK_ZERO),
 }
 """Call modes of the methods of our Worker, which does not know dispatching.
 
@@ -82,7 +82,7 @@ Source: verl, base/worker.py.
 class BoundMethod:
     """Group method that dispatches to the same method of the workers."""
 
-    def __init__(self, group: Any, method: str, how: Registered) -> None:
+    def __init__(self, group: Any, method: str, how: CallMode) -> None:
         self.group = group
         self.method = method
         self.how = how
@@ -107,7 +107,7 @@ class BoundMethod:
         return trim(output, padding)
 
 
-def methods_of(cls: type) -> Iterator[tuple[str, Registered]]:
+def methods_of(cls: type) -> Iterator[tuple[str, CallMode]]:
     """Yield the registered methods of a class with their call modes."""
     for name in dir(cls):
         method = getattr(cls, name, None)
@@ -116,6 +116,6 @@ def methods_of(cls: type) -> Iterator[tuple[str, Registered]]:
             yield name, mode
 
 
-def bind(group: Any, name: str, method: str, how: Registered) -> None:
+def bind(group: Any, name: str, method: str, how: CallMode) -> None:
     """Bind `method` of the workers to the group, and its class, as `name`."""
     setattr(group, name, type(name, (BoundMethod,), {"__doc__": BoundMethod.__doc__})(group, method, how))

@@ -150,7 +150,7 @@ FUNCTIONS = ("dispatch_fn", "collect_fn")
 
 
 @dataclass(frozen=True)
-class Registered:
+class CallMode:
     """Call mode of a method: dispatch mode, called workers, and blocking or not.
 
     The dispatch mode is a Dispatch or ``{"dispatch_fn": ..., "collect_fn": ...}``.
@@ -174,7 +174,7 @@ def register(
     DataProtoFuture among the arguments is resolved when the method runs. Source: verl,
     verl/single_controller/base/decorator.py, `register`.
     """
-    how = Registered(dispatch_mode, execute_mode, blocking)
+    how = CallMode(dispatch_mode, execute_mode, blocking)
 
     def mark(method: Method) -> Method:
         if not materialize_futures:
@@ -198,13 +198,13 @@ def register(
     return mark
 
 
-def find_registered(method: object) -> Registered | None:
+def find_registered(method: object) -> CallMode | None:
     """Return the call mode of a method registered here or by verl; None without one."""
     how = getattr(method, MARK, None)
-    if isinstance(how, Registered):
+    if isinstance(how, CallMode):
         return how
     verl_modes = find_verl_modes(method)
-    return None if verl_modes is None else Registered(*verl_modes, waits_for_arguments=True)
+    return None if verl_modes is None else CallMode(*verl_modes, waits_for_arguments=True)
 
 
 def value_of(argument: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, Callable, Iterator, Mapping
 from ...failure import build_refusal
 from ...workers.inside.base import Worker
 from .calls import methods_of
-from .dispatch import MARK, Dispatch, Registered
+from .dispatch import MARK, CallMode, Dispatch
 
 FOLLOWED = ("num_cpus", "num_gpus", "resources", "runtime_env", "max_concurrency", "lifetime")
 IN_ENVIRONMENT = ("env_vars", "py_executable")
@@ -227,7 +227,7 @@ def _set(name: str, value: str) -> Iterator[None]:
             os.environ[name] = previous
 
 
-def _delegate(key: str, name: str, is_async: bool, mode: Registered) -> Callable[..., Any]:
+def _delegate(key: str, name: str, is_async: bool, mode: CallMode) -> Callable[..., Any]:
     def call(self: Any, *arguments: Any, **named: Any) -> Any:
         return getattr(self.worker_dict[key], name)(*arguments, **named)
 

@@ -22,10 +22,10 @@ from .information import (
     numbers,
     texts,
 )
-from .mixins import DeviceLock, Logged, OnMeshes, TimedBlocks, VerlIdentity, free_port, refusal
+from .mixins import DeviceLock, LoggingMixin, OnMeshes, TimedBlocks, VerlIdentity, free_port, refusal
 
 
-class Worker(TimedBlocks, Logged, OnMeshes, VerlIdentity):
+class Worker(TimedBlocks, LoggingMixin, OnMeshes, VerlIdentity):
     """Process of a group; base class of the workers of verl and of RLinf.
 
     The identity is in the environment before construction, so every attribute is right from the

@@ -27,7 +27,7 @@ def worker_logger(instance: object | None, owner: type) -> logging.Logger:
     return logger
 
 
-class Logged:
+class LoggingMixin:
     """Logging to standard error from RLINF_LOG_LEVEL (default INFO).
 
     A program's own logging setup takes precedence.
@@ -76,7 +76,7 @@ class TimedBlocks:
 
     def worker_timer(self, tag: str | None = None, trace: bool = True) -> ContextManager[None]:
         """Add the block's seconds to `tag`, by default the enclosing function."""
-        return _Measured(self._timer_metrics, tag)
+        return _Timer(self._timer_metrics, tag)
 
     @staticmethod
     def timer(tag: str | None = None, trace: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -88,14 +88,14 @@ class TimedBlocks:
 
                 @functools.wraps(method)
                 async def measured_async(self: Any, *arguments: Any, **named: Any) -> Any:
-                    with _Measured(self._timer_metrics, label):
+                    with _Timer(self._timer_metrics, label):
                         return await method(self, *arguments, **named)
 
                 return measured_async
 
             @functools.wraps(method)
             def measured(self: Any, *arguments: Any, **named: Any) -> Any:
-                with _Measured(self._timer_metrics, label):
+                with _Timer(self._timer_metrics, label):
                     return method(self, *arguments, **named)
 
             return measured
@@ -116,7 +116,7 @@ class TimedBlocks:
         return seconds
 
 
-class _Measured:
+class _Timer:
     """Context manager that adds a block's seconds to a tag, by default the caller's name.
 
     Only here is that function the caller: Ray wraps every method of an actor's class.

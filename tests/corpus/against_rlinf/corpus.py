@@ -10,7 +10,7 @@ from typing import Any, Iterator
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import load
 from placewright.models.dialects.rlinf.modes.state import MULTI_AGENT_DATA, Placer
-from placewright.models.machines.shorthand import AsDeclared
+from placewright.models.machines.shorthand import DeclaredNodes
 from placewright.planner.verify import verify
 
 from .comparison import Child
@@ -36,7 +36,7 @@ def judged(checkout: str, level: str) -> Iterator[tuple[str, tuple[str, ...], st
                 config = composed(file)
                 if config is None:
                     continue
-                reading = load(file, AsDeclared(EACH), level=level, composer=composer)
+                reading = load(file, DeclaredNodes(EACH), level=level, composer=composer)
                 cluster = reading.problem.cluster if reading.problem else None
                 nodes = [len(node.accelerators) for node in cluster.nodes] if cluster else [EACH] * config.cluster.num_nodes
                 answer = child.ask(question(config, nodes))

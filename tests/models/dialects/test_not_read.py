@@ -9,7 +9,7 @@ import placewright as pw
 import pytest
 from placewright.models.answer import UNDECIDED
 from placewright.models.dialects import following
-from placewright.models.dialects.following import Chosen
+from placewright.models.dialects.following import ChosenDegrees
 from placewright.models.job import Job
 from placewright.planner.answer import Solver
 from placewright.solver.searching.search import solve
@@ -28,7 +28,7 @@ def test_where_all_of_the_few_that_were_read_are_refused_it_is_open_whether_the_
     problem = pw.load(file).problem
     assert problem is not None
 
-    def job_with(degrees: Chosen) -> Job | str:
+    def job_with(degrees: ChosenDegrees) -> Job | str:
         if len(degrees) > 1:
             return "these do not go together"
         (its,) = degrees.values()

@@ -9,7 +9,7 @@ from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.cluster_file import ClusterForm, cluster_to_data
 from placewright.models.machines.node import Hardware, Node, accelerators, memory_of
 from placewright.models.machines.node_group import NODE, NodeGroup
-from placewright.models.machines.shorthand import AsDeclared, looks_like_shorthand, read_shorthand
+from placewright.models.machines.shorthand import DeclaredNodes, looks_like_shorthand, read_shorthand
 
 
 @pytest.mark.parametrize(
@@ -32,8 +32,8 @@ def test_clusters_in_one_word(text: str, counts: list[int], models: set[str]) ->
 
 
 def test_as_many_nodes_as_are_declared() -> None:
-    assert read_shorthand("x8") == AsDeclared(8)
-    assert read_shorthand("x4xH100") == AsDeclared(4, "H100")
+    assert read_shorthand("x8") == DeclaredNodes(8)
+    assert read_shorthand("x4xH100") == DeclaredNodes(4, "H100")
 
 
 def test_a_model_that_is_a_number_needs_the_nodes_too() -> None:

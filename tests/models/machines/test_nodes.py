@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from placewright.models.machines.cluster import Cluster
-from placewright.models.machines.node import Alike, Node, Nodes, accelerators, numbered_nodes, stretches_of
+from placewright.models.machines.node import EqualNodes, Node, Nodes, accelerators, numbered_nodes, stretches_of
 from placewright.models.machines.shorthand import read_shorthand
 
 SHAPES = (accelerators(8, "H100"), accelerators(4, "A100"), ())
@@ -14,7 +14,7 @@ SHAPES = (accelerators(8, "H100"), accelerators(4, "A100"), ())
 
 def both(counts: list[tuple[int, int]]) -> tuple[Nodes, tuple[Node, ...]]:
     """The same nodes kept in both ways, from (how many, which shape) of each stretch."""
-    alike, plain = list[Alike](), list[Node]()
+    alike, plain = list[EqualNodes](), list[Node]()
     for count, shape in counts:
         alike.append(numbered_nodes(Node(len(plain), "", SHAPES[shape]), count, "n", 7))
         plain += [Node(len(plain) + i, f"n{7 + i}", SHAPES[shape]) for i in range(count)]

@@ -7,21 +7,23 @@ from dataclasses import replace
 import pytest
 from placewright.models.component import Component, Parallel
 from placewright.models.estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, ZERO1, ZERO2, ZERO3, MemoryInput
-from placewright.models.memory.estimate import Estimated, estimate_memory
+from placewright.models.memory.estimate import EstimatedTotal, estimate_memory
 from placewright.models.model_cards.known import known_model
 from placewright.models.parallel import UNDIVIDED
 
 GIGABYTE, GIBIBYTE = 10**9, 1 << 30
 
 
-def of(estimate: MemoryInput, accelerators: int = 1, parallel: Parallel = UNDIVIDED, role: str = "actor", model: str = "") -> Estimated:
+def of(
+    estimate: MemoryInput, accelerators: int = 1, parallel: Parallel = UNDIVIDED, role: str = "actor", model: str = ""
+) -> EstimatedTotal:
     """The estimate of a component of this role."""
     found = estimate_memory(Component(role, estimate=estimate), known_model(model) if model else None, parallel, accelerators)
     assert found is not None
     return found
 
 
-def size(found: Estimated, *names: str) -> int:
+def size(found: EstimatedTotal, *names: str) -> int:
     """Bytes of the terms of these names; of all where none is named."""
     return sum(term.size for term in found.terms if not names or term.name in names)
 

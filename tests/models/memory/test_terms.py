@@ -6,7 +6,7 @@ import pytest
 from placewright.models.component import Component, Parallel
 from placewright.models.estimate import DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, ZERO1, ZERO3, MemoryInput, non_default_keys
 from placewright.models.memory.estimate import estimate_memory
-from placewright.models.memory.terms import Estimated
+from placewright.models.memory.terms import EstimatedTotal
 from placewright.models.memory.work import as_run
 from placewright.models.model_cards.known import known_model
 from placewright.models.parallel import UNDIVIDED
@@ -14,13 +14,15 @@ from placewright.models.parallel import UNDIVIDED
 MODEL = "Qwen/Qwen2.5-7B"
 
 
-def of(estimate: MemoryInput, accelerators: int = 1, parallel: Parallel = UNDIVIDED, role: str = "actor", model: str = MODEL) -> Estimated:
+def of(
+    estimate: MemoryInput, accelerators: int = 1, parallel: Parallel = UNDIVIDED, role: str = "actor", model: str = MODEL
+) -> EstimatedTotal:
     found = estimate_memory(Component(role, estimate=estimate), known_model(model) if model else None, parallel, accelerators, 80 * 1024)
     assert found is not None
     return found
 
 
-def sizes(found: Estimated) -> dict[str, int]:
+def sizes(found: EstimatedTotal) -> dict[str, int]:
     return {term.name: term.size for term in found.terms}
 
 

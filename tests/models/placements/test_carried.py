@@ -7,7 +7,7 @@ from dataclasses import replace
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import Assignment
-from placewright.models.placements.moves import Moved, Moves
+from placewright.models.placements.moves import GroupMoves, Moves
 from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.placements.run import Run
 from placewright.models.placements.run_checks import carry_over
@@ -24,7 +24,7 @@ def test_runs_follow_the_names_of_their_nodes_and_keep_their_ranks() -> None:
 
 
 def test_moves_add_up() -> None:
-    part = Moved("actor", 8, before=10, now=7, lost=1, kept=6, renumbered=2)
+    part = GroupMoves("actor", 8, before=10, now=7, lost=1, kept=6, renumbered=2)
     assert (part.survivors, part.ended, part.moved, part.started) == (9, 2, 1, 1)
     assert not Moves((part,), 0).proved
     assert Moves((part, part), 2).proved

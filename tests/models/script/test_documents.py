@@ -9,7 +9,7 @@ from placewright.models.composition import Composer
 from placewright.models.dialects.load import load, load_all, load_settings, read
 from placewright.models.findings.finding import Finding, Severity, UnusableInput
 from placewright.models.findings.span import Span, apply_edits
-from placewright.models.machines.shorthand import AsDeclared
+from placewright.models.machines.shorthand import DeclaredNodes
 from placewright.models.script.document import documents_of
 from placewright.models.script.recognise import is_script, is_settings
 from placewright.models.text.document import Document
@@ -185,7 +185,7 @@ def test_what_mends_a_script_was_tried(script: str) -> None:
 
 def test_edits_of_a_dialect_fit_the_script() -> None:
     script = f"{START} trainer.nnodes=1 trainer.n_gpus_per_node='8' actor_rollout_ref.rollout.tensor_model_parallel_size=3\n"
-    reading = read(Source("run.sh", script), AsDeclared(8))
+    reading = read(Source("run.sh", script), DeclaredNodes(8))
     edits = [finding.edit for finding in reading.findings if finding.edit]
     assert not any(finding.code == "PW014" for finding in read(Source("run.sh", apply_edits(script, edits[:1]))).findings)
 

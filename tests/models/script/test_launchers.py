@@ -8,7 +8,7 @@ import pytest
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import load, load_all, read
 from placewright.models.findings.finding import Finding, Severity, UnusableInput
-from placewright.models.machines.shorthand import AsDeclared
+from placewright.models.machines.shorthand import DeclaredNodes
 from placewright.models.reading import Reading
 from placewright.models.script.document import documents_of
 from placewright.models.text.document import Program
@@ -77,7 +77,7 @@ def program(script: str) -> Program:
 )
 def test_a_program_of_roll_is_judged_by_its_file(tmp_path: Path, command: str) -> None:
     write(tmp_path, {"run.sh": command, "jobs/small.yaml": ROLL})
-    (finding,) = errors(load(tmp_path / "run.sh", AsDeclared(8)))
+    (finding,) = errors(load(tmp_path / "run.sh", DeclaredNodes(8)))
     assert finding.code == "PW111" and "actor_infer" in finding.message
     assert finding.span is not None and finding.span.file.endswith("jobs/small.yaml")
 
@@ -99,9 +99,9 @@ def test_the_entrypoint_of_a_ray_job_is_a_script(tmp_path: Path, entrypoint: str
     command = f"python3 -m verl.trainer.main_ppo {VERL} actor_rollout_ref.rollout.name=none"
     text = f"apiVersion: ray.io/v1\nkind: RayJob\nspec:\n  entrypoint: {entrypoint.format(command=command)}\n"
     write(tmp_path, {"job.yaml": text})
-    found = errors(load(tmp_path / "job.yaml", AsDeclared(8)))
+    found = errors(load(tmp_path / "job.yaml", DeclaredNodes(8)))
     assert "PW123" in [finding.code for finding in found if "rollout.name" in finding.message]
-    kept = load_all(_written(tmp_path / "kept.yaml", text + "  entrypointNumGpus: 1\n"), AsDeclared(8), "auto", "training", Composer())
+    kept = load_all(_written(tmp_path / "kept.yaml", text + "  entrypointNumGpus: 1\n"), DeclaredNodes(8), "auto", "training", Composer())
     assert any("entrypointNumGpus" in item.why for item in kept[0].unchecked)
 
 
@@ -120,20 +120,20 @@ def _written(path: Path, text: str) -> Path:
 )
 def test_a_launcher_of_roll_takes_two_options(tmp_path: Path, arguments: str, help_: str) -> None:
     write(tmp_path, {"run.sh": f"python start_rlvr_pipeline.py {arguments}", "jobs/small.yaml": ROLL})
-    first, second = errors(load(tmp_path / "run.sh", AsDeclared(8), composer=Composer(frameworks=("roll==0.3.0",))))
+    first, second = errors(load(tmp_path / "run.sh", DeclaredNodes(8), composer=Composer(frameworks=("roll==0.3.0",))))
     assert (first.code, first.help, second.code) == ("PW012", help_, "PW111")
-    unstated = load(tmp_path / "run.sh", AsDeclared(8))  # the launcher may be one of a fork
+    unstated = load(tmp_path / "run.sh", DeclaredNodes(8))  # the launcher may be one of a fork
     assert [finding.code for finding in errors(unstated)] == ["PW111"]
     assert any(item.decides and "refuses" in item.why for item in unstated.unchecked)
     write(tmp_path, {"start_rlvr_pipeline.py": 'p.add_argument("--config_path")\np.add_argument("--config_name")\np.parse_args()\n'})
-    assert [finding.code for finding in errors(load(tmp_path / "run.sh", AsDeclared(8)))] == ["PW012", "PW111"]
+    assert [finding.code for finding in errors(load(tmp_path / "run.sh", DeclaredNodes(8)))] == ["PW012", "PW111"]
 
 
 def test_a_launcher_of_a_fork_may_take_settings(tmp_path: Path) -> None:
     command = "python start_rlvr_pipeline.py --config_path jobs --config_name small rollout_batch_size=32"
     fork = 'parser.add_argument("--config_path")\nparser.add_argument("--config_name")\nargs, rest = parser.parse_known_args()\n'
     write(tmp_path, {"run.sh": command, "jobs/small.yaml": ROLL, "start_rlvr_pipeline.py": fork})
-    assert [finding.code for finding in errors(load(tmp_path / "run.sh", AsDeclared(8)))] == ["PW111"]
+    assert [finding.code for finding in errors(load(tmp_path / "run.sh", DeclaredNodes(8)))] == ["PW111"]
 
 
 def test_a_script_of_roll_lies_beside_its_file_and_starts_a_program_above(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_a_script_of_roll_lies_beside_its_file_and_starts_a_program_above(tmp_pa
         "CONFIG_PATH=$(basename $(dirname $0))\npython examples/start_rlvr_pipeline.py --config_path $CONFIG_PATH --config_name small\n"
     )
     write(tmp_path, {"examples/jobs/run.sh": script, "examples/jobs/small.yaml": ROLL, "roll/__init__.py": ""})
-    reading = load(tmp_path / "examples/jobs/run.sh", AsDeclared(8))
+    reading = load(tmp_path / "examples/jobs/run.sh", DeclaredNodes(8))
     assert [finding.code for finding in errors(reading)] == ["PW111"]
     assert reading.document.program is not None and reading.document.program.found
 
@@ -161,14 +161,14 @@ def test_a_script_of_roll_lies_beside_its_file_and_starts_a_program_above(tmp_pa
 )
 def test_a_program_of_rlinf_is_judged_by_its_file(tmp_path: Path, command: str) -> None:
     write(tmp_path, {"run.sh": command + "\n", "config/job.yaml": RLINF, "train.py": "@hydra.main(version_base='1.1')\ndef main(c): ...\n"})
-    (finding,) = errors(load(tmp_path / "run.sh", AsDeclared(8)))
+    (finding,) = errors(load(tmp_path / "run.sh", DeclaredNodes(8)))
     assert finding.code == "PW102" and "0-11" in finding.message
 
 
 def test_settings_of_a_script_are_made_in_the_file_as_strictly_as_hydra_does(tmp_path: Path) -> None:
     command = "python train.py --config-path config --config-name job cluster.component_placement.rollout=0-7 cluster.nodes=2\n"
     write(tmp_path, {"run.sh": command, "config/job.yaml": RLINF, "train.py": "@hydra.main(version_base='1.1')\ndef main(c): ...\n"})
-    (finding,) = errors(load(tmp_path / "run.sh", AsDeclared(8)))
+    (finding,) = errors(load(tmp_path / "run.sh", DeclaredNodes(8)))
     assert finding.code == "PW012" and "cluster.nodes" in finding.message
 
 
@@ -187,7 +187,7 @@ def test_settings_of_a_script_are_made_in_the_file_as_strictly_as_hydra_does(tmp
 def test_what_is_missing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, message: str, help_: str) -> None:
     write(tmp_path, {"run.sh": command})
     monkeypatch.chdir(tmp_path)
-    reading = load("run.sh", AsDeclared(8))
+    reading = load("run.sh", DeclaredNodes(8))
     (finding,) = reading.findings
     assert finding.message.startswith(message)
     assert help_ in finding.help and finding.unusable
@@ -196,14 +196,14 @@ def test_what_is_missing_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("inner", ['cd "$(dirname "${BASH_SOURCE[0]}")" && pwd', ' cd "$( dirname "${BASH_SOURCE[0]}" )" && pwd '])
 def test_the_folder_of_a_script_is_known_however_it_is_written(tmp_path: Path, inner: str) -> None:
     write(tmp_path, {"run.sh": f'D="$({inner})"\ntorchrun --nproc_per_node=2 "${{D}}/t.py"\n', "t.py": "print()\n"})
-    (finding,) = load(tmp_path / "run.sh", AsDeclared(8)).findings
+    (finding,) = load(tmp_path / "run.sh", DeclaredNodes(8)).findings
     assert finding.message.endswith("starts no program with settings")
 
 
 def test_a_configuration_that_its_folder_lacks_is_named_by_its_neighbour(tmp_path: Path) -> None:
     write(tmp_path, {"run.sh": "python start_rlvr_pipeline.py --config_path jobs --config_name 8b_deepspeed\n"})
     write(tmp_path, {"jobs/30b_fsdp2.yaml": ROLL, "jobs/8b_fsdp2.yaml": ROLL, "jobs/8b_deepspeed2.yml": ROLL})
-    (finding,) = load(tmp_path / "run.sh", AsDeclared(8)).findings
+    (finding,) = load(tmp_path / "run.sh", DeclaredNodes(8)).findings
     assert finding.help.startswith("write a name that its folder has, such as `8b_deepspeed2.yml`, or name the folder")
 
 
@@ -233,7 +233,7 @@ def test_a_configuration_that_an_argument_names_is_left_open(
 ) -> None:
     write(tmp_path, {"run.sh": command, **{f"config/{name}.yaml": RLINF for name in files.split()}})
     monkeypatch.chdir(tmp_path)
-    report = verify(load("run.sh", AsDeclared(8)))
+    report = verify(load("run.sh", DeclaredNodes(8)))
     assert (report.verdict, report.findings) == ("incomplete", ())
     assert message in report.missing[0].fact and add.lower() in report.missing[0].add.lower()
 
@@ -242,8 +242,8 @@ def test_config_root_names_the_folder_of_a_program(tmp_path: Path) -> None:
     write(tmp_path, {"mine/run.sh": "python examples/start_rlvr_pipeline.py --config_path jobs --config_name small\n"})
     write(tmp_path, {"code/examples/jobs/small.yaml": ROLL})
     path = tmp_path / "mine/run.sh"
-    assert [finding.code for finding in load(path, AsDeclared(8)).findings] == ["PW001"]
-    assert [finding.code for finding in errors(load(path, AsDeclared(8), composer=Composer((str(tmp_path / "code"),))))] == ["PW111"]
+    assert [finding.code for finding in load(path, DeclaredNodes(8)).findings] == ["PW001"]
+    assert [finding.code for finding in errors(load(path, DeclaredNodes(8), composer=Composer((str(tmp_path / "code"),))))] == ["PW111"]
 
 
 def test_an_array_that_an_unknown_condition_lengthens_keeps_the_rest() -> None:
@@ -387,7 +387,7 @@ run: |
 def test_the_run_block_of_a_skypilot_task_is_a_script(tmp_path: Path, accelerators: str) -> None:
     text = TASK.replace("H100:4", accelerators)
     write(tmp_path, {"task.yaml": text})
-    reading = load(tmp_path / "task.yaml", AsDeclared(4), level="placement")
+    reading = load(tmp_path / "task.yaml", DeclaredNodes(4), level="placement")
     codes = [finding.code for finding in errors(reading)]
     assert codes and set(codes) <= {"PW208", "PW214"}
     span = errors(reading)[0].span
@@ -416,7 +416,7 @@ def test_the_run_block_of_a_skypilot_task_is_a_script(tmp_path: Path, accelerato
 )
 def test_bad_input_is_one_clear_finding(tmp_path: Path, script: str, code: str) -> None:
     write(tmp_path, {"run.sh": script})
-    for reading in load_all(tmp_path / "run.sh", AsDeclared(8), level="placement"):
+    for reading in load_all(tmp_path / "run.sh", DeclaredNodes(8), level="placement"):
         assert [finding.code for finding in reading.findings] == [code]
 
 

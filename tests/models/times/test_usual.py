@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from placewright.models.component import Component
-from placewright.models.planning.workload import After, Measured, TimedComponent
+from placewright.models.planning.workload import After, Measurement, TimedComponent
 from placewright.models.times import usual_order, usual_phase
 
 
 def component(name: str, *phases: str, role: str = "") -> Component:
-    return Component(name, role=role or name, timed=TimedComponent(tuple(Measured(8, 1, phase) for phase in phases or ("",))))
+    return Component(name, role=role or name, timed=TimedComponent(tuple(Measurement(8, 1, phase) for phase in phases or ("",))))
 
 
 def test_all_that_judges_waits_for_what_generates_and_what_trains_for_all_of_them() -> None:

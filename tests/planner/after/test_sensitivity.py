@@ -9,7 +9,7 @@ from random import Random
 from typing import Iterator
 
 import pytest
-from placewright.models.account import HUNDRED, QUICKER, SLOWER, Flip, Sensitivity
+from placewright.models.account import HUNDRED, QUICKER, SLOWER, PlanChange, Sensitivity
 from placewright.models.planning.design import Design
 from placewright.models.planning.option import Option
 from placewright.models.planning.planned import PlanningResult
@@ -93,7 +93,7 @@ def ways(planned: PlanningResult) -> Iterator[tuple[str, tuple[int, ...]]]:
     yield from ((name, factors) for name in names for factors in (SLOWER, QUICKER))
 
 
-def flip_of(found: Sensitivity, name: str, factors: tuple[int, ...]) -> Flip | None:
+def flip_of(found: Sensitivity, name: str, factors: tuple[int, ...]) -> PlanChange | None:
     return next((flip for flip in found.flips if flip.component == name and flip.flips in factors), None)
 
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import networkx
 from placewright.models.component import Component
-from placewright.models.planning.workload import After, Measured, TimedComponent, Workload
+from placewright.models.planning.workload import After, Measurement, TimedComponent, Workload
 from placewright.models.task_order import order_tasks
 
 
 def test_circles_are_together_and_none_is_before_what_it_works_on() -> None:
     source = random.Random(1)
     for _ in range(500):
-        parts = [Component(f"c{number}", timed=TimedComponent((Measured(4, 10**9),))) for number in range(source.randint(1, 8))]
+        parts = [Component(f"c{number}", timed=TimedComponent((Measurement(4, 10**9),))) for number in range(source.randint(1, 8))]
         dense = source.choice([0.1, 0.2, 0.4])
         edges = [(one.name, other.name) for one in parts for other in parts if one is not other and source.random() < dense]
         found = order_tasks(parts, Workload(after=tuple(After(*edge) for edge in edges)))

@@ -7,14 +7,14 @@ from pathlib import Path
 import placewright as pw
 import pytest
 from placewright.models.parallel import Parallel
-from placewright.models.planning.workload import SECOND, Measured, TimedComponent
+from placewright.models.planning.workload import SECOND, Measurement, TimedComponent
 from placewright.planner.times import time_of
 from placewright.report.planning.assumptions import assumptions
 
 
-def measured(count: int, seconds: int, model: str = "", **degrees: int) -> Measured:
+def measured(count: int, seconds: int, model: str = "", **degrees: int) -> Measurement:
     its = {"named": tuple(degrees)} if degrees else {}
-    return Measured(count, seconds * SECOND, "", Parallel(**degrees) if degrees else None, model, **its)  # type: ignore[arg-type]
+    return Measurement(count, seconds * SECOND, "", Parallel(**degrees) if degrees else None, model, **its)  # type: ignore[arg-type]
 
 
 def seconds_of(timed: TimedComponent, count: int, parallel: Parallel, model: str = "") -> float | None:

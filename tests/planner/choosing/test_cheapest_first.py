@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from placewright.models.answer import Answer
 from placewright.models.component import Component, Parallel
-from placewright.models.planning.workload import ACCELERATORS, SECOND, SECONDS, TABLE, After, Budget, Measured, TimedComponent, Workload
+from placewright.models.planning.workload import ACCELERATORS, SECOND, SECONDS, TABLE, After, Budget, Measurement, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner import policies as cheapest_first
 from placewright.planner import policies as tied
@@ -30,7 +30,9 @@ def job(random: Random) -> Problem:
 
     def part(name: str) -> Component:
         counts = ([count for count in range(2, 7) if len(nodes) < 2 or count % (its.tp * its.pp) == 0] for its in DEGREES)
-        rows = [Measured(random.choice(some), random.randint(10, 100) * SECOND, parallel=its) for its, some in zip(DEGREES, counts) if some]
+        rows = [
+            Measurement(random.choice(some), random.randint(10, 100) * SECOND, parallel=its) for its, some in zip(DEGREES, counts) if some
+        ]
         return Component(name, least=1, most=6, parallel=DEGREES[0], timed=TimedComponent(tuple(rows), TABLE))
 
     asked = problem(cluster(*({"count": count} for count in nodes)), *map(part, NAMES), together=random.choice(["", "actor+ref"]))
@@ -72,7 +74,7 @@ def test_the_answer_is_that_of_all_choices(seed: int, monkeypatch: pytest.Monkey
 def test_of_eighteen_choices_few_are_planned(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each was planned, placed, written and verified, also where one is the best at sight."""
     degrees = tuple(Parallel(tp=tp, pp=pp) for tp in range(1, 13) for pp in range(1, 13) if 12 % (tp * pp) == 0)
-    points = tuple(Measured(12, (50 if its.tp > 1 or its.pp > 1 else 10) * SECOND, parallel=its) for its in degrees)
+    points = tuple(Measurement(12, (50 if its.tp > 1 or its.pp > 1 else 10) * SECOND, parallel=its) for its in degrees)
     parts = (Component(name, least=12, most=12, parallel=degrees[0], timed=TimedComponent(points, TABLE)) for name in ("actor", "ref"))
     asked = problem(cluster({"count": 12}), *parts)
     workload = Workload((After("ref", "actor", True),))

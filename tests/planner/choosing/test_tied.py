@@ -10,7 +10,7 @@ from random import Random
 import pytest
 from placewright.models.answer import UNDECIDED, Answer
 from placewright.models.component import Component, Parallel
-from placewright.models.planning.workload import SECOND, After, Budget, Measured, TimedComponent, Workload
+from placewright.models.planning.workload import SECOND, After, Budget, Measurement, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
 from placewright.planner.policies import plan_leading_choices
@@ -25,7 +25,7 @@ Times = dict[str, dict[Parallel, int]]
 
 
 def component(name: str, times: dict[Parallel, int]) -> Component:
-    points = tuple(Measured(8, seconds * SECOND, parallel=parallel) for parallel, seconds in times.items())
+    points = tuple(Measurement(8, seconds * SECOND, parallel=parallel) for parallel, seconds in times.items())
     return Component(name, least=8, most=8, parallel=DEGREES[0], timed=TimedComponent(points))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from placewright.models.component import Component, Parallel
-from placewright.models.planning.workload import SECOND, TABLE, After, Measured, TimedComponent, Workload
+from placewright.models.planning.workload import SECOND, TABLE, After, Measurement, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
 from placewright.solver.searching.search import solve
@@ -15,12 +15,12 @@ from ...solver.cases import cluster, problem
 NAMES, DEGREES = ("actor", "ref"), (Parallel(tp=1), Parallel(tp=2))
 
 
-def component(name: str, *rows: Measured) -> Component:
+def component(name: str, *rows: Measurement) -> Component:
     return Component(name, least=1, most=4, parallel=DEGREES[0], timed=TimedComponent(rows, TABLE))
 
 
-def row(count: int, seconds: int, tp: int, model: str) -> Measured:
-    return Measured(count, seconds * SECOND, parallel=Parallel(tp=tp), model=model)
+def row(count: int, seconds: int, tp: int, model: str) -> Measurement:
+    return Measurement(count, seconds * SECOND, parallel=Parallel(tp=tp), model=model)
 
 
 def job() -> Problem:

@@ -9,7 +9,7 @@ from typing import Iterator
 import pytest
 from placewright.models.answer import IMPOSSIBLE
 from placewright.models.planning.design import Design
-from placewright.models.planning.workload import SECOND, TABLE, After, Measured, TimedComponent, Workload
+from placewright.models.planning.workload import SECOND, TABLE, After, Measurement, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.plan import plan
 from placewright.planner.problem import planning_problem
@@ -32,7 +32,7 @@ def drawn(seed: int) -> tuple[Problem, int, int]:
     def times(slow: int, counts: list[int]) -> TimedComponent:
         work = random.randrange(slow // 2, slow)
         rows = {count: (work // count + random.randrange(8)) * SECOND for count in counts}
-        return TimedComponent(tuple(Measured(count, its) for count, its in rows.items()), scaling=TABLE)
+        return TimedComponent(tuple(Measurement(count, its) for count, its in rows.items()), scaling=TABLE)
 
     whole = list(range(size, total + 1, size))
     some = sorted(random.sample(range(1, total + 1), 3))

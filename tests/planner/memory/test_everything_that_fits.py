@@ -15,7 +15,7 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.memory.estimate import with_estimates
 from placewright.models.model_cards.known import known_model
 from placewright.models.planning.spec import PlanningSpec
-from placewright.models.planning.workload import POWER, SECOND, After, Measured, TimedComponent, Workload
+from placewright.models.planning.workload import POWER, SECOND, After, Measurement, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
 from placewright.planner.bills import bill
@@ -40,7 +40,7 @@ def drawn(seed: int) -> Problem:
             random.choice(MODELS), sharding=sharding, sequence=random.choice((1024, 4096)), sequences=random.choice((4, 32)) if name == "rollout" else 0,
             offload=random.random() < 0.5,
         )  # fmt: skip
-        times = tuple(Measured(count, random.randint(20, 200) * SECOND // count) for count in (1, 2, 4))
+        times = tuple(Measurement(count, random.randint(20, 200) * SECOND // count) for count in (1, 2, 4))
         degrees = Parallel(tp=random.choice((1, 1, 2)))
         parts.append(Component(name, least=1, most=5, parallel=degrees, timed=TimedComponent(times, POWER), estimate=estimate))
     after = tuple(

@@ -10,7 +10,7 @@ from typing import Any, Iterator
 import pytest
 from placewright.models.component import Component, Pin
 from placewright.models.planning.planned import PlanningResult
-from placewright.models.planning.workload import ACCELERATORS, SECOND, After, Budget, Measured, TimedComponent, Workload
+from placewright.models.planning.workload import ACCELERATORS, SECOND, After, Budget, Measurement, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.check import faults
 from placewright.planner.costs import cost_model
@@ -27,7 +27,7 @@ NODES = cluster({"count": 8}, {"count": 8})
 
 def timed(name: str, least: int, most: int, seconds: int = 60, **more: Any) -> Component:
     """A component that is as much quicker as it has more accelerators."""
-    rows = tuple(Measured(count, seconds * SECOND * 4 // count) for count in (1, 2, 4, 8))
+    rows = tuple(Measurement(count, seconds * SECOND * 4 // count) for count in (1, 2, 4, 8))
     return replace(component(name, least, most, **more), timed=TimedComponent(rows))
 
 

@@ -17,7 +17,7 @@ from placewright.models.planning.cost_models import iteration
 from placewright.models.planning.design import Block, Design
 from placewright.models.planning.option import Option
 from placewright.models.planning.problem import PlanningProblem
-from placewright.models.planning.workload import ACCELERATORS, SECOND, SECONDS, Budget, Measured, TimedComponent, Workload
+from placewright.models.planning.workload import ACCELERATORS, SECOND, SECONDS, Budget, Measurement, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
 from placewright.planner.costs import cost_model
@@ -51,7 +51,7 @@ class Small:
     def problem(self) -> Problem:
         parts: list[Component] = []
         for name, times in self.times.items():
-            rows = tuple(Measured(count, seconds * SECOND) for count, seconds in times.items())
+            rows = tuple(Measurement(count, seconds * SECOND) for count, seconds in times.items())
             part = component(name, min(times), max(times), tp=self.size, contiguous=name in self.contiguous)
             parts.append(replace(part, timed=TimedComponent(rows, scaling="table")))
         for name, its in self.given.items():

@@ -10,7 +10,7 @@ from placewright.models.answer import IMPOSSIBLE
 from placewright.models.component import SUBSET, Relation
 from placewright.models.machines.node_group import ACCELERATOR
 from placewright.models.placements.run import Run
-from placewright.models.planning.workload import SECOND, Measured, TimedComponent, Workload
+from placewright.models.planning.workload import SECOND, Measurement, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.planner.accounting import account
 from placewright.planner.answer import Solver
@@ -24,7 +24,7 @@ from ...solver.cases import cluster, component, given, problem
 
 
 def timed(name: str, least: int, most: int, seconds: int = 80) -> Any:
-    rows = tuple(Measured(count, seconds * SECOND // count) for count in (1, 2, 4, 8))
+    rows = tuple(Measurement(count, seconds * SECOND // count) for count in (1, 2, 4, 8))
     return replace(component(name, least, most), timed=TimedComponent(rows))
 
 

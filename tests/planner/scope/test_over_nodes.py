@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from placewright.models.component import TP, Component, Keep, Parallel
 from placewright.models.machines.topology import NODE_LEVEL
-from placewright.models.planning.workload import ACCELERATORS, SECOND, After, Budget, Measured, TimedComponent, Workload
+from placewright.models.planning.workload import ACCELERATORS, SECOND, After, Budget, Measurement, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.models.scope import SPANNING
 from placewright.planner.answer import Solver
@@ -24,7 +24,7 @@ ANSWER = Solver(solve, 10.0)
 
 def timed(name: str, rows: dict[tuple[int, int], int]) -> Component:
     """(tp, accelerators) -> seconds."""
-    points = tuple(Measured(count, seconds * SECOND, parallel=Parallel(tp=tp)) for (tp, count), seconds in rows.items())
+    points = tuple(Measurement(count, seconds * SECOND, parallel=Parallel(tp=tp)) for (tp, count), seconds in rows.items())
     return Component(name, least=1, most=64, parallel=Parallel(tp=min(tp for tp, _ in rows)), timed=TimedComponent(points))
 
 

@@ -8,7 +8,7 @@ import placewright as pw
 import pytest
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import load
-from placewright.models.machines.shorthand import AsDeclared, read_shorthand
+from placewright.models.machines.shorthand import DeclaredNodes, read_shorthand
 from placewright.models.reading import Reading
 from placewright.planner.write_back import refusing
 from placewright.runtime.detached.messages import StoredReading
@@ -39,8 +39,8 @@ def test_what_is_refused_in_it_is_refused_there_too(tmp_path: Path) -> None:
 MAIN = "defaults: [_self_, sizes]\ncomponents:\n  actor: {accelerators: 4}\n  rollout: {accelerators: 4}\n"
 
 
-@pytest.mark.parametrize("machines", [read_shorthand("2x8xH100"), AsDeclared(8), None], ids=["cluster", "each", "none"])
-def test_with_the_parts_the_settings_and_the_machines_of_the_command(tmp_path: Path, machines: pw.Cluster | AsDeclared | None) -> None:
+@pytest.mark.parametrize("machines", [read_shorthand("2x8xH100"), DeclaredNodes(8), None], ids=["cluster", "each", "none"])
+def test_with_the_parts_the_settings_and_the_machines_of_the_command(tmp_path: Path, machines: pw.Cluster | DeclaredNodes | None) -> None:
     (tmp_path / "job.yaml").write_text(MAIN)
     (tmp_path / "sizes.yaml").write_text("cluster: 2x8xH100\n")
     composer = Composer((str(tmp_path),), ("components.actor.accelerators=8",))

@@ -10,7 +10,7 @@ from placewright.models.machines.cluster_file import cluster_of as read
 from placewright.models.text.source import Source
 from placewright.report.discovered import to_cluster_file
 from placewright.runtime import discover as taken
-from placewright.runtime.discover import Discovered, from_ray, from_slurm, from_texts
+from placewright.runtime.discover import Discovery, from_ray, from_slurm, from_texts
 from placewright.runtime.port.port import RayBundle
 from placewright.runtime.world import inventory as looking
 
@@ -31,7 +31,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     return reports
 
 
-def names(found: Discovered) -> list[str]:
+def names(found: Discovery) -> list[str]:
     return [node.name for node in found.cluster.nodes]
 
 

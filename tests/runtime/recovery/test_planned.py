@@ -10,7 +10,7 @@ from placewright.models.job import Job
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.plan import Plan
 from placewright.models.planning.spec import PlanningSpec
-from placewright.models.planning.workload import SECOND, After, Measured, TimedComponent, Workload
+from placewright.models.planning.workload import SECOND, After, Measurement, TimedComponent, Workload
 from placewright.models.problem import Problem
 from placewright.runtime.failure import build_failure
 from placewright.runtime.launch import bring_up
@@ -20,7 +20,7 @@ from placewright.runtime.recovery.replanner import Replanner, solve_in_child
 from ..fake import FakePort
 from .launching import Trainer, places
 
-ROWS = TimedComponent((Measured(4, 60 * SECOND), Measured(8, 30 * SECOND)))
+ROWS = TimedComponent((Measurement(4, 60 * SECOND), Measurement(8, 30 * SECOND)))
 
 
 def planned(cluster: str) -> tuple[Problem, Plan]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from placewright.runtime.replicas.wire import Malformed, decode, encode
+from placewright.runtime.replicas.wire import MalformedMessage, decode, encode
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -25,7 +25,7 @@ def test_plain_data_arrives_as_it_left(value: Any) -> None:
 
 @pytest.mark.parametrize("value", [object(), {1: 2}, [{"a": {None: 2}}], {"a": {1}}, b"x", float("nan"), [float("inf")], ValueError("x")])
 def test_what_is_no_plain_data_does_not_leave(value: Any) -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedMessage):
         encode(value)
 
 
@@ -34,11 +34,11 @@ BAD = (b"", b"{", b"\xff\xfe", b"[" * 100_000, pickle.dumps(OSError))
 
 @pytest.mark.parametrize("data", BAD)
 def test_bytes_that_are_no_plain_data_are_refused(data: bytes) -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedMessage):
         decode(data)
 
 
 @given(st.binary(max_size=30))
 def test_whatever_comes_is_data_or_refused(data: bytes) -> None:
-    with contextlib.suppress(Malformed):
+    with contextlib.suppress(MalformedMessage):
         decode(data)

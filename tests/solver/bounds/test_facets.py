@@ -6,7 +6,7 @@ import random
 from itertools import product
 
 import pytest
-from placewright.solver.bounds.blocks import Facets, Least, RackBlock, blocks
+from placewright.solver.bounds.blocks import BlockSearch, Facets, RackBlock, blocks
 from placewright.solver.bounds.branching import Tree
 from placewright.solver.bounds.relaxation import LinearModel, LinearRelaxation, LinearRow
 from placewright.solver.bounds.stage import Tightening
@@ -67,7 +67,7 @@ def test_every_solution_satisfies_the_rows_and_together_they_are_as_tight_as_can
 def test_the_least_is_met_and_nothing_below_it(seed: int) -> None:
     source = random.Random(seed)
     block = domain(source)
-    every, least = solutions(block), Least(block)
+    every, least = solutions(block), BlockSearch(block)
     for _ in range(20):
         costs = {variable: source.randint(-9, 9) for variable in range(7)}
         best = min(cost(costs, each) for each in every)
@@ -80,8 +80,8 @@ def test_what_is_not_decided_in_so_many_relaxations_is_not_proved() -> None:
     block = domain(random.Random(1))
     costs = {1: -2, 2: -3, 3: 2, 4: 3, 5: 5, 6: 2}
     best = min(cost(costs, each) for each in solutions(block))
-    assert Least(block).bound_below(costs, best, 0) == (False, None)
-    assert Least(block).bound_below(costs, best, 100) == (True, None)
+    assert BlockSearch(block).bound_below(costs, best, 0) == (False, None)
+    assert BlockSearch(block).bound_below(costs, best, 100) == (True, None)
 
 
 def test_without_any_solution_there_is_no_row() -> None:

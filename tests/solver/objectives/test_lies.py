@@ -7,7 +7,7 @@ from typing import Any, Callable
 
 import pytest
 from placewright.solver.objectives import domain_costs, domains
-from placewright.solver.objectives.domain_costs import LinkCost, Uncovered, Unserved
+from placewright.solver.objectives.domain_costs import LinkCost, UncoveredCost, UnservedCost
 from placewright.solver.objectives.domains import DomainCapacities
 from placewright.solver.objectives.traffic import Collectives, Streams, WeightSync
 
@@ -35,14 +35,14 @@ LIES: dict[str, tuple[object, str, Callable[[Any], Any], str]] = {
     "an answer exchanges less": (Collectives, "value", less, "collectives"),
     "one rack more is needed": (domains, "fewest_of", more, "collectives"),
     "a rack holds one less": (DomainCapacities, "most", less, "collectives of a colocated set"),
-    "the source is everywhere": (Uncovered, "is_uncovered_in", zero, "weights"),
+    "the source is everywhere": (UncoveredCost, "is_uncovered_in", zero, "weights"),
     "the source is nowhere": (domain_costs, "touches", lambda f: lambda v, c, *a: 0 if c.name == "a" else f(v, c, *a), "weights"),
     "an answer sends nothing": (WeightSync, "value", zero, "weights from given"),
     "everything is at home": (LinkCost, "is_local", lambda f: lambda *a: True, "weights"),
     "more must be sent than can be": (WeightSync, "bound", lambda f: lambda *a: 99, "weights"),
-    "one accelerator serves all": (Unserved, "count_left", zero, "streams"),
+    "one accelerator serves all": (UnservedCost, "count_left", zero, "streams"),
     "any source serves one only": (
-        Unserved,
+        UnservedCost,
         "count_left",
         lambda f: lambda self, *a: f(replace(self, ratio=1), *a),
         "streams of a ratio",

@@ -8,7 +8,7 @@ from placewright.solver.layout import cells as exactness
 from placewright.solver.layout import cells as partition
 from placewright.solver.layout import pools
 from placewright.solver.layout import ranks as seating
-from placewright.solver.layout.cells import Reserved
+from placewright.solver.layout.cells import ReservationBound
 from placewright.solver.layout.layout import Layout
 from placewright.solver.layout.ranges import Places
 from placewright.solver.model.ranges import Edges
@@ -91,7 +91,7 @@ BASIC_LIES: dict[str, tuple[object, str, Lie, str]] = {
     "given parts cut no replica": (ReplicaOnWholeNodes, "encode", instead(silent), "given, replicas over nodes"),
     "CPUs never end": (FitsCpus, "encode", instead(silent), "CPUs"),
     "CPUs pass whatever they are": (FitsCpus, "check", instead(silent), "CPUs"),
-    "nodes differ in no CPUs": (Reserved, "may_be_short", instead(lambda *arguments: False), "CPUs"),
+    "nodes differ in no CPUs": (ReservationBound, "may_be_short", instead(lambda *arguments: False), "CPUs"),
     "any rank is a group of shards": (WholeShardGroups, "encode", instead(silent), "groups of shards"),
     "parts of groups of shards pass": (WholeShardGroups, "check", instead(silent), "groups of shards"),
     "parts of groups of shards are given": (WholeShardGroups, "check", instead(silent), "groups of shards, given"),

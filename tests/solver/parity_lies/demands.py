@@ -9,7 +9,7 @@ from placewright.solver.layout import cells as partition
 from placewright.solver.layout import layout as dealing
 from placewright.solver.layout import ranks as rank_order
 from placewright.solver.objectives.nodes import FullestNodes
-from placewright.solver.objectives.preferred import Preferred
+from placewright.solver.objectives.preferred import SplitGroups
 from placewright.solver.rules.capacity import fits_memory
 from placewright.solver.rules.capacity.per_node import FitsHostMemory
 from placewright.solver.rules.location import over_domains, pinned
@@ -68,9 +68,9 @@ DEMAND_LIES: dict[str, tuple[object, str, Lie, str]] = {
     ),
     "what is offloaded passes": (fits_memory, "_in_phase", instead(lambda members, phase, capacity: 0), "offloaded, given"),
     "nothing is dealt out": (dealing, "needs_searched_nodes", instead(lambda problem, component: False), "on nodes, apart from accelerators"),
-    "nothing of a wish is counted": (Preferred, "value", instead(lambda *arguments: 0), "preferred in racks"),
-    "a wish costs one more": (Preferred, "encode", more, "preferred in racks"),
-    "a wish cannot be granted": (Preferred, "bound", instead(lambda *arguments: 9), "preferred, two sizes"),
+    "nothing of a wish is counted": (SplitGroups, "value", instead(lambda *arguments: 0), "preferred in racks"),
+    "a wish costs one more": (SplitGroups, "encode", more, "preferred in racks"),
+    "a wish cannot be granted": (SplitGroups, "bound", instead(lambda *arguments: 9), "preferred, two sizes"),
     "ranks do not heed wishes": (rank_order, "_sizes", instead(lambda bundle: {}), "preferred, two sizes"),
     "processes are even whatever they are": (FullestNodes, "value", instead(lambda *arguments: 0), "on nodes, near accelerators"),
 }  # fmt: skip

@@ -26,7 +26,7 @@ from ....roles import ROLES
 from ....text.document import Document
 from ....text.nearest import nearest
 from ....text.tree import MapNode, Scalar, Value, find, with_value
-from ...following import Chosen, interpolates, report_all_refused, with_dependent_degrees, with_hint
+from ...following import ChosenDegrees, interpolates, report_all_refused, with_dependent_degrees, with_hint
 from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, all_tasks, list_words, task_facts, time_advice
 from ..modes.state import TASKS, Placer, degree_keys, placer_of
 from .hints import PlannedPart, infers, is_separate, unstarted_inference
@@ -190,7 +190,7 @@ class RlinfOpening:
         job = reading.problem.job if reading.problem is not None and not reading.failed else None
         return report_all_refused(job, self._job_with) if job is not None and job.choices else ()
 
-    def _job_with(self, degrees: Chosen) -> Job | str:
+    def _job_with(self, degrees: ChosenDegrees) -> Job | str:
         """Return the job of the file with these degrees, or the reason of RLinf's refusal."""
         root = self.document.root
         for name, parallel in degrees.items():

@@ -21,8 +21,8 @@ from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.span import Span
 from ....hints.seconds import duration
-from ....planning.workload import SECOND, Measured
-from ....quantity import Advised
+from ....planning.workload import SECOND, Measurement
+from ....quantity import AdviceError
 from ....record import dataclass
 from ....text.tree import MapNode, Scalar
 from ..known import COST, KEY, MEGATRON
@@ -84,7 +84,7 @@ def _seconds(notes: Notes, settings: Settings, path: str) -> int | None:
     try:
         return duration(value.value if isinstance(value, Scalar) else value)
     except ValueError as wrong:
-        advice = wrong.advice if isinstance(wrong, Advised) else "write the seconds of an iteration, such as `59.9`"
+        advice = wrong.advice if isinstance(wrong, AdviceError) else "write the seconds of an iteration, such as `59.9`"
         notes.error("PW105", path, f"`{path}`: {wrong}", value, "no seconds", advice)
         return None
 
@@ -94,7 +94,7 @@ STEPS = 400
 """Number of grid steps on each side of zero for the exponent, before the refinement."""
 
 
-class Fitted(NamedTuple):
+class FittedCurve(NamedTuple):
     """Fitted curve, name of its family, and explained fraction of the variance (1: all)."""
 
     curve: Curve
@@ -103,7 +103,7 @@ class Fitted(NamedTuple):
 
 
 @lru_cache(maxsize=64)  # planning reads a file many times, with the same points
-def fit(points: tuple[tuple[int, Fraction], ...]) -> Fitted | None:
+def fit(points: tuple[tuple[int, Fraction], ...]) -> FittedCurve | None:
     """Return the best of power, exponential, logarithm and parabola; None for a single point.
 
     The curve with the largest explained variance wins; on a tie the first.
@@ -123,7 +123,7 @@ def fit(points: tuple[tuple[int, Fraction], ...]) -> Fitted | None:
     whole = math.fsum((y - mean) ** 2 for y in ys)
     residuals = {family: math.fsum((y - curve(x)) ** 2 for x, y in zip(xs, ys)) for family, curve in curves.items()}
     best = min(residuals, key=lambda family: residuals[family] if whole else 0)
-    return Fitted(curves[best], best, 1 - residuals[best] / whole if whole else 1.0)
+    return FittedCurve(curves[best], best, 1 - residuals[best] / whole if whole else 1.0)
 
 
 def _scale(xs: Sequence[int], ys: Sequence[float], shape: Callable[[float, float], float], reach: float) -> Curve:
@@ -169,7 +169,7 @@ See `formula_of`.
 """
 
 
-Table = Mapping[int, Measured]
+Table = Mapping[int, Measurement]
 """Accelerators -> time of an iteration; other counts are infeasible."""
 
 
@@ -208,8 +208,8 @@ def trained_table(nanoseconds: int, measured_on: int, replica: int, total: int, 
         if count < measured_on:
             slower = Fraction(measured_on, count)
             gain = 1 + min(Fraction(9, 10), max(slower / 10, Fraction(1, 10)))
-            table[count] = Measured(count, round(nanoseconds * slower / gain), assumed=formula)
-    return {**table, measured_on: Measured(measured_on, nanoseconds)}
+            table[count] = Measurement(count, round(nanoseconds * slower / gain), assumed=formula)
+    return {**table, measured_on: Measurement(measured_on, nanoseconds)}
 
 
 def generated_table(nanoseconds: int, measured_on: int, engine: int, running: int, batch: Batch) -> Table:
@@ -223,8 +223,8 @@ def generated_table(nanoseconds: int, measured_on: int, engine: int, running: in
     table = {}
     for count in range(engine, measured_on, engine):
         slower = 1 if count // engine * capacity >= batch.samples else Fraction(measured_on, count)
-        table[count] = Measured(count, round(nanoseconds * slower), assumed="RLinf's formula for rollout")
-    return {**table, measured_on: Measured(measured_on, nanoseconds)}
+        table[count] = Measurement(count, round(nanoseconds * slower), assumed="RLinf's formula for rollout")
+    return {**table, measured_on: Measurement(measured_on, nanoseconds)}
 
 
 def simulated_table(profile: Mapping[int, Fraction], environments: int, total: int, even: bool) -> Table:
@@ -234,14 +234,14 @@ def simulated_table(profile: Mapping[int, Fraction], environments: int, total: i
     have equally many; else the time of the smaller share counts. More environments per accelerator
     than measured are infeasible; between measurements a curve is used.
     """
-    table, curve = dict[int, Measured](), None
+    table, curve = dict[int, Measurement](), None
     for count in range(1, min(total, environments) + 1):
         share = environments // count
         if (even and environments % count) or share > max(profile):
             continue
         if share in profile:
-            table[count] = Measured(count, round(profile[share] * SECOND))
+            table[count] = Measurement(count, round(profile[share] * SECOND))
         elif (curve := curve or fit(tuple(profile.items()))) is not None and (seconds := curve.curve(share)) > 0:
             formula = f"a curve {curve.family} through the measured ones, as RLinf fits it"
-            table[count] = Measured(count, max(1, round(seconds * SECOND)), assumed=formula)
+            table[count] = Measurement(count, max(1, round(seconds * SECOND)), assumed=formula)
     return table

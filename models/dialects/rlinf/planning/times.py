@@ -24,7 +24,7 @@ from ....findings.wording import with_noun
 from ....hints.block import find_plan_keys, hinted_entries, timed_names
 from ....machines.cluster import Cluster
 from ....placements.assignment import Assignment
-from ....planning.workload import STEADY, TABLE, After, Measured, TimedComponent, Workload
+from ....planning.workload import STEADY, TABLE, After, Measurement, TimedComponent, Workload
 from ....record import dataclass
 from ....text.tree import MapNode, Value, find
 from ....times import as_it_runs
@@ -37,7 +37,7 @@ BATCH = ("data.rollout_batch_size", "algorithm.group_size")
 """Settings that the batch of a step requires."""
 ENVIRONMENTS = ("data.env_num", "env.train.total_num_envs")
 """Keys of the number of environments: RLinf's tool reads the first, its workers the second."""
-Placed = Mapping[str, Component]
+ComponentsByName = Mapping[str, Component]
 EMBODIED_MODEL = "rlinf-embodied"
 """Name of `RlinfEmbodied` in cost_models.py, which a file that is only read does not load."""
 
@@ -58,7 +58,7 @@ class TimedFile:
     settings: Settings
     cluster: Cluster
     task: str
-    placed: Placed
+    placed: ComponentsByName
     profile: ProfileData
     hints: Value | None
     counts: Mapping[str, int]
@@ -167,7 +167,7 @@ class TimedFile:
             help, why = "measure more numbers of environments, or add nodes", f"it has times for up to {max(rows)} on one accelerator"
             self.notes.error("PW601", name, message, profile.spans[name], "", help, None, why)
 
-    def followers(self, candidates: Placed, times: Mapping[str, TimedComponent]) -> dict[str, str]:
+    def followers(self, candidates: ComponentsByName, times: Mapping[str, TimedComponent]) -> dict[str, str]:
         """Return component without times -> planned leader on its accelerators.
 
         The leader is the first on the same accelerators, else on some of them; `reward` follows the
@@ -200,7 +200,7 @@ def batch_of(settings: Settings) -> Batch | None:
     return Batch(prompts.value, group.value, updates.value) if prompts and group and updates else None
 
 
-def _rows(table: Table, parallel: Parallel | None = None) -> Iterator[Measured]:
+def _rows(table: Table, parallel: Parallel | None = None) -> Iterator[Measurement]:
     return (replace(table[count], parallel=parallel) for count in sorted(table))
 
 

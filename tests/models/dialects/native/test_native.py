@@ -14,7 +14,7 @@ from placewright.models.findings.finding import UnusableInput
 from placewright.models.findings.span import apply_edits
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.node_group import NODE
-from placewright.models.machines.shorthand import AsDeclared, read_shorthand
+from placewright.models.machines.shorthand import DeclaredNodes, read_shorthand
 from placewright.models.placements.assignment import Assignment, seats
 from placewright.models.placements.run import Run
 from placewright.models.reading import Reading
@@ -25,11 +25,11 @@ from placewright.solver.searching.search import solve
 from sampling import examples
 
 
-def read(text: str, machines: Cluster | AsDeclared | None = None) -> Reading:
+def read(text: str, machines: Cluster | DeclaredNodes | None = None) -> Reading:
     return native.read(Document.of(Source("job.yaml", text)), machines)
 
 
-def codes(text: str, machines: Cluster | AsDeclared | None = None) -> list[str]:
+def codes(text: str, machines: Cluster | DeclaredNodes | None = None) -> list[str]:
     return [finding.code for finding in read(text, machines).findings]
 
 
@@ -130,7 +130,7 @@ def test_machines_that_are_named_win() -> None:
 
 
 def test_accelerators_of_nodes_that_were_never_declared_cannot_be_counted() -> None:
-    for machines in (AsDeclared(8), None):
+    for machines in (DeclaredNodes(8), None):
         for hints in ("placement: 0-31", "accelerators: 4, node_group: [a, b]", "placement: [{ranks: 0-3, node: 0}]"):
             reading = read(f"components: {{a: {{{hints}}}}}", machines)
             assert not reading.findings
@@ -238,7 +238,7 @@ def test_json_stays_json(data: dict[str, object]) -> None:
     from placewright.models.dialects.recognition import dialect_named
 
     text = json.dumps(data)
-    reading = read_any(Source("job.json", text), AsDeclared(8) if "placewright" in data else None)
+    reading = read_any(Source("job.json", text), DeclaredNodes(8) if "placewright" in data else None)
     assert reading.problem is not None
     plan = solve(reading.problem).plan
     assert plan is not None

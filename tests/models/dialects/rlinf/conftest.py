@@ -9,7 +9,7 @@ import pytest
 from placewright.models.dialects import rlinf
 from placewright.models.findings.finding import Severity
 from placewright.models.machines.cluster import Cluster
-from placewright.models.machines.shorthand import AsDeclared, read_shorthand
+from placewright.models.machines.shorthand import DeclaredNodes, read_shorthand
 from placewright.models.reading import Reading
 from placewright.models.releases.choice import state_release
 from placewright.models.releases.release import read_releases
@@ -29,7 +29,7 @@ Codes = Callable[..., str]
 def read() -> Read:
     """Read a text, with machines in shorthand (default: 8 accelerators on each node) or None."""
 
-    def reading(text: str, machines: str | Cluster | AsDeclared | None = "x8") -> Reading:
+    def reading(text: str, machines: str | Cluster | DeclaredNodes | None = "x8") -> Reading:
         document = replace(Document.of(Source("run.yaml", text)), release=NEWEST)
         return rlinf.read(document, read_shorthand(machines) if isinstance(machines, str) else machines, "placement")
 

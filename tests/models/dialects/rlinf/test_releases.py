@@ -12,7 +12,7 @@ from placewright.models.dialects.load import load
 from placewright.models.dialects.rlinf import release_of
 from placewright.models.dialects.rlinf.known import RELEASES, names, releases_of
 from placewright.models.findings.finding import Finding, Severity
-from placewright.models.machines.shorthand import AsDeclared
+from placewright.models.machines.shorthand import DeclaredNodes
 from placewright.models.releases.release import read_releases
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
@@ -38,7 +38,7 @@ def judged(tmp_path: Path) -> Judge:
         file = tmp_path / "run.yaml"
         file.write_text(yaml.safe_dump(tree, sort_keys=False))
         composer = Composer(frameworks=(f"rlinf=={release}",) if release else ())
-        return [each for each in verify(load(file, AsDeclared(8), composer=composer)).findings if each.code < "PW8"]
+        return [each for each in verify(load(file, DeclaredNodes(8), composer=composer)).findings if each.code < "PW8"]
 
     return found
 
@@ -199,7 +199,7 @@ def test_a_task_that_the_release_lacks_is_a_warning_beside_other_code(tmp_path: 
         (tmp_path / path).write_text(text)
     file = tmp_path / "run.yaml"
     file.write_text(yaml.safe_dump({**EMBODIED, "runner": {"task_type": "walking"}}, sort_keys=False))
-    report = verify(load(file, AsDeclared(8)))
+    report = verify(load(file, DeclaredNodes(8)))
     (task,) = (finding for finding in report.findings if "no task of RLinf" in finding.message)
     assert (task.severity, report.verdict) == (("warning", "incomplete") if code else ("error", "faulty"))
 
@@ -236,5 +236,5 @@ def test_an_environment_that_a_changed_checkout_may_know_is_a_warning(tmp_path: 
         (tmp_path / path).write_text(text)
     tree = {**EMBODIED, "env": {"train": {**EMBODIED["env"]["train"], "env_type": "mine"}}}
     (tmp_path / "run.yaml").write_text(yaml.safe_dump(tree))
-    findings = load(tmp_path / "run.yaml", AsDeclared(8), "auto", "training").findings
+    findings = load(tmp_path / "run.yaml", DeclaredNodes(8), "auto", "training").findings
     assert [each.severity.value for each in findings if "`mine`" in each.message] == [severity]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from placewright.models.findings.finding import Severity
-from placewright.models.machines.shorthand import AsDeclared, read_shorthand
+from placewright.models.machines.shorthand import DeclaredNodes, read_shorthand
 
 from .pipelines import RLVR, changed, mended, of, said, the, where
 
@@ -19,7 +19,7 @@ def test_machines_that_are_not_described_are_said_to_be_assumed() -> None:
     assert where(reading, "actor_train")[4] == [(1, 0)]
     assert reading.unchecked[0].why == "accelerators per node unknown; ROLL counts those of its own machine, 4 are assumed"
     assert of(RLVR, "x4").problem == of({**RLVR, "num_gpus_per_node": 4}).problem
-    assert isinstance(read_shorthand("x4"), AsDeclared)
+    assert isinstance(read_shorthand("x4"), DeclaredNodes)
 
 
 def test_smaller_nodes_do_not_count_and_surplus_devices_are_not_used() -> None:

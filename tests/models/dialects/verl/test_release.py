@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import load, read
-from placewright.models.machines.shorthand import AsDeclared
+from placewright.models.machines.shorthand import DeclaredNodes
 from placewright.models.releases.choice import ReleaseChoice
 from placewright.models.text.source import Source
 from placewright.planner.verify import verify
@@ -161,7 +161,7 @@ def test_what_a_changed_checkout_refuses_is_a_warning(tmp_path: Path, version: s
     assert not code or report.missing[0].add == f"Pass `--framework verl=={release}` to judge it as that release"
     assert verify(load(script, composer=Composer(frameworks=(f"verl=={release}",)))).verdict == "faulty"
     script.write_text(SMALL.replace("size=64", "size=16") + "\n")
-    assert verify(load(script, AsDeclared(8))).verdict == "ok"
+    assert verify(load(script, DeclaredNodes(8))).verdict == "ok"
 
 
 @pytest.mark.parametrize("found", [False, True])
@@ -172,5 +172,5 @@ def test_a_program_that_a_changed_checkout_still_has_starts(tmp_path: Path, foun
         (tmp_path / "verl" / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "verl" / path).write_text(f"{text}\n")
     (tmp_path / "run.sh").write_text("torchrun --nnodes=1 --nproc_per_node=8 -m verl.trainer.fsdp_sft_trainer data.train_batch_size=8\n")
-    report = verify(load(tmp_path / "run.sh", AsDeclared(8)))
+    report = verify(load(tmp_path / "run.sh", DeclaredNodes(8)))
     assert found is not any("nothing starts" in finding.message for finding in report.findings)

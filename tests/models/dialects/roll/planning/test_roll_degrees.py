@@ -119,9 +119,9 @@ def test_each_choice_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     its, read_ = config(), Counter[tuple[tuple[str, str], ...]]()
     key = "actor_infer.strategy_args.strategy_config.tensor_parallel_size"
     its["actor_train"]["strategy_args"]["strategy_config"]["tensor_model_parallel_size"] = f"${{{key}}}"
-    anew = chosen.Chosen._read_together
+    anew = chosen.DegreeReader._read_together
 
-    def counted(self: chosen.Chosen, degrees: Mapping[str, Parallel]) -> chosen.Found:
+    def counted(self: chosen.DegreeReader, degrees: Mapping[str, Parallel]) -> chosen.Found:
         before = self.read
 
         def reading(*arguments: Any) -> Reading:
@@ -130,6 +130,6 @@ def test_each_choice_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
         return anew(replace(self, read=reading), degrees)
 
-    monkeypatch.setattr(chosen.Chosen, "_read_together", counted)
+    monkeypatch.setattr(chosen.DegreeReader, "_read_together", counted)
     assert problem_of(its).job.planning.tied == {"actor_train": "actor_infer"}
     assert len(read_) == 3 and set(read_.values()) == {1}
