@@ -93,7 +93,7 @@ def test_a_node_for_which_the_machine_was_too_busy_is_started_once_again(reasons
     pytest.importorskip("psutil")
     left, sockets = list(reasons), list[str]()
 
-    class StartedCommand:
+    class Started:
         def add_node(self, raylet_socket_name: str, **_: Any) -> str:
             sockets.append(raylet_socket_name)
             if left:
@@ -101,7 +101,7 @@ def test_a_node_for_which_the_machine_was_too_busy_is_started_once_again(reasons
             return "a node"
 
     nodes = simulated_nodes.SimulatedNodes("/nowhere")
-    nodes._cluster = StartedCommand()
+    nodes._cluster = Started()
     node = {"rank": 1, "cpus": 1, "gpus": 0, "resources": {}, "labels": {}, "address": "127.0.0.1"}
     if len(reasons) < starts:
         nodes._add(node)
