@@ -7,7 +7,7 @@ from typing import Callable
 
 from placewright.models.findings.finding import Severity
 
-from .comparison import Answers, PlacedDesign
+from .comparison import Answers, Placed
 
 REASONS = {
     "number-not-text": "a node placement's local accelerator is the number 0, not the text",
@@ -30,7 +30,7 @@ def reason_of(answers: Answers) -> str | None:
     return next((name for name, covers in _COVERS.items() if covers(answers)), None)
 
 
-def _plain(placed: PlacedDesign | None, nameless: bool = False) -> str:
+def _plain(placed: Placed | None, nameless: bool = False) -> str:
     """The Placements as text, with local accelerators as numbers."""
     field = "local_accelerator_rank"
     rows = placed and {name: [{**row, field: int(row[field])} for row in its] for name, its in placed.items() if name or not nameless}

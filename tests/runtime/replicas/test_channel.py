@@ -119,7 +119,7 @@ def test_after_an_error_the_channel_goes_on(serve: Serve) -> None:
 
 
 def test_an_answer_that_is_no_plain_data_is_an_error(serve: Serve) -> None:
-    with pytest.raises(ChannelFailed, match="Malformed: cannot be sent: object"):
+    with pytest.raises(ChannelFailed, match="MalformedMessage: cannot be sent: object"):
         on(peers(serve(lambda method: object())), lambda channel: channel.collective_rpc("give"))
 
 
@@ -244,7 +244,7 @@ def test_bytes_that_are_no_call_leave_the_worker_as_it_was(serve: Serve) -> None
         for parts in ([b"x"], [b"1", b"\xff"], [b"1", b'{"x": 1}'], [b"1", b"[]"]):
             stranger.send_multipart(parts)
         stranger.setsockopt(zmq.RCVTIMEO, 2000)
-        assert all(b"Malformed" in stranger.recv_multipart()[1] for _ in range(4))
+        assert all(b"MalformedMessage" in stranger.recv_multipart()[1] for _ in range(4))
     assert on(peers(end), lambda channel: channel.collective_rpc("step")) == ["alive"]
 
 
