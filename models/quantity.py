@@ -70,7 +70,7 @@ def read_memory(text: str) -> int:
 
 
 def read_rate(text: str) -> int | Fraction:
-    """Return exact MiB per second of `50GiB`; 0 is none. Raises ValueError, or Advised for bits."""
+    """Return exact MiB per second of `50GiB`; 0 is none. Raises ValueError, or AdviceError for bits."""
     if bits := _BITS.fullmatch(text):
         unit = bits[2].upper() + bits[3].lower()
         from fractions import Fraction

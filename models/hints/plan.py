@@ -195,7 +195,7 @@ def _phases(component: Component) -> tuple[str, ...]:
 
 
 def _check_once(phases: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the phases; raise Advised if a phase occurs twice."""
+    """Return the phases; raise AdviceError if a phase occurs twice."""
     if duplicate := next((phase for phase in phases if phases.count(phase) > 1), None):
         raise AdviceError(f"`{duplicate}` appears twice", "write each phase once")
     return phases

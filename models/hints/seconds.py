@@ -61,7 +61,7 @@ _ROW: Schema = {
 
 
 def duration(value: object) -> int:
-    """Return the nanoseconds of a number of seconds. Raises ValueError, or Advised with the fix."""
+    """Return the nanoseconds of a number of seconds. Raises ValueError, or AdviceError with the fix."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError(f"{shown_value(value)} is no number of seconds")
     from decimal import Decimal, InvalidOperation

@@ -201,7 +201,7 @@ class Channel:
 
         Raises ChannelFailed at the first worker that is lost or answers with an error, however long
         the others take; and if one has not answered within `limit` s (default: the channel's
-        limit), after which the channel is unusable. Raises Malformed for arguments that are not
+        limit), after which the channel is unusable. Raises MalformedMessage for arguments that are not
         plain data.
         """
         if self.failure is not None:

@@ -13,7 +13,7 @@ class MalformedMessage(ValueError):
 def encode(value: Any) -> bytes:
     """Encode plain data: None, bool, finite numbers, text, lists, and dicts with text keys.
 
-    A tuple arrives as a list. Raises Malformed for anything else.
+    A tuple arrives as a list. Raises MalformedMessage for anything else.
     """
     _must_have_text_keys(value)
     try:
@@ -23,7 +23,7 @@ def encode(value: Any) -> bytes:
 
 
 def decode(data: bytes) -> Any:
-    """Decode a value. Raises Malformed."""
+    """Decode a value. Raises MalformedMessage."""
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as problem:

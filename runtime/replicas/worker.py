@@ -37,7 +37,7 @@ class ServesReplica:
         return self._endpoint
 
     def _serve_call(self, method: str, arguments: Sequence[Any], ranks: Sequence[int]) -> list[Any]:
-        """Return this worker's answer. Raises Malformed for an unknown method."""
+        """Return this worker's answer. Raises MalformedMessage for an unknown method."""
         if method == IDENTIFY:
             return [{"host": socket.gethostname(), "pid": os.getpid()}]
         if method == OPEN:

@@ -37,7 +37,7 @@ def talk(
 ) -> A:  # fmt: skip
     """Return the result of `heard` for the answer; `heard` returns None for other messages.
 
-    `child` is the command line, `read` parses a line. Raises Stopped if the child ends or is ended
+    `child` is the command line, `read` parses a line. Raises SearchStopped if the child ends or is ended
     without an answer, and Faulty if it misbehaves. After a Ctrl-C no child is started. If a child
     reused from an earlier question ends without an answer, a new child is asked in the remaining
     time; `heard` receives the process and can tell both apart.

@@ -53,7 +53,7 @@ def report_interrupt() -> SearchStopped:
 
 @contextmanager
 def stoppable(session: Session) -> Iterator[None]:
-    """End the block at a Ctrl-C and raise Stopped.
+    """End the block at a Ctrl-C and raise SearchStopped.
 
     Raises KeyboardInterrupt for a second Ctrl-C, and if the session does not answer it.
     """

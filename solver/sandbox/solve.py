@@ -110,7 +110,7 @@ def _without(trust: Trust, best: Plan | None, reason: Finding, began: float) -> 
 def _ask(
     session: Session, problem: Problem, limit: float, seed: int, report: OnProgress, child: Sequence[str], memory: int
 ) -> Answer:  # fmt: skip
-    """Return the answer of the child. Raises Stopped."""
+    """Return the answer of the child. Raises SearchStopped."""
     from ..refuting.oracle import EXPLAINING
     from .dialogue import patience, talk
     from .messages import FinalAnswer, Messages, SolveRequest, StandingMessage, write_question

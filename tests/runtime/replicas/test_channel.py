@@ -119,7 +119,7 @@ def test_after_an_error_the_channel_goes_on(serve: Serve) -> None:
 
 
 def test_an_answer_that_is_no_plain_data_is_an_error(serve: Serve) -> None:
-    with pytest.raises(ChannelFailed, match="Malformed: cannot be sent: object"):
+    with pytest.raises(ChannelFailed, match="MalformedMessage: cannot be sent: object"):
         on(peers(serve(lambda method: object())), lambda channel: channel.collective_rpc("give"))
 
 
