@@ -104,7 +104,6 @@ def _best(answers: list[Answer], was_interrupted: bool, questions: tuple[Plannin
     if not results:
         return next(answer for answer in answers if answer.verdict != IMPOSSIBLE)
     winner, best = min(results, key=lambda entry: (entry[0].price, not entry[0].is_own))
-
     open_ = was_interrupted or any(answer.planned is None and answer.verdict != IMPOSSIBLE for answer in answers)
     bound = 0 if open_ else min(result.bound for result, _ in results)
     by_structure = dict[object, CostedDesign]()

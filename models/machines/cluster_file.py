@@ -232,8 +232,7 @@ def read_cluster(path: str | Path) -> Cluster:
     if not Path(path).exists():
         from .shorthand import correct_shorthand  # only a mistake needs it
 
-        better = correct_shorthand(str(path))
-        advice = f"write `{better}` (nodes x accelerators x model), or name a cluster file" if better else _ADVICE
+        advice = f"write `{near}` (nodes x accelerators x model), or name a file" if (near := correct_shorthand(str(path))) else _ADVICE
         raise UnusableInput([error("PW001", "", f"`{path}` is no shorthand, and there is no file of this name", help=advice)])
     return cluster_of(Source.read(path))
 
