@@ -65,9 +65,9 @@ def load(
     from .models.dialects.released import known_framework
     from .models.text.source import Source
 
-    new_names = _rename(older)
+    renamed_options = _rename(older)
     frameworks = (framework,) if isinstance(framework, str) else tuple(framework)
-    roots, overrides = new_names.get("config_roots", config_roots), new_names.get("settings", settings)
+    roots, overrides = renamed_options.get("config_roots", config_roots), renamed_options.get("settings", settings)
     overrides = (overrides,) if isinstance(overrides, str) else tuple(overrides)
     composer = Composer(tuple(map(str, roots)), overrides, tuple(allow_env), tuple(map(known_framework, frameworks)))
     how = (machines_of(cluster), dialect, level, composer)

@@ -151,7 +151,7 @@ def _idle_of(job: DescribedJob, seconds: float, placed: Assignment) -> list[str]
     filling = job.change(prompts=prompts)
     planned = _plan(filling) if prompts != job.request.prompts else None
     if planned and not filling.idle_accelerators(planned[1]) and planned[0] / prompts < seconds / job.request.prompts:
-        idle += f"; with --prompts {prompts} none is: {planned[0]:.4g} seconds an iteration"
+        idle += f"; with `--prompts {prompts}` none is: {planned[0]:.4g} seconds an iteration"
     return [f"idle: {idle}"]
 
 

@@ -65,7 +65,7 @@ def _print_launches(launches: list[LaunchStatus], whole: bool) -> None:
         click.echo()
         if record.recoveries:
             echo("\n".join(map(escape, record.recoveries)) + "\n")
-    rows = [["launch", "state", "since", "restarts", "workers", "on", "Ray", "file"]]
+    rows = [["launch", "state", "since", "restarts", "size", "on", "Ray", "file"]]
     for launch in launches:
         record = launch.record
         processes, nodes = sizes_of(record.workers, record.simulated) if record.workers else ("-", "-")

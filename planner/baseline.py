@@ -55,8 +55,8 @@ def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -
     except NoPrice as reason:
         return Baseline(None, problem, question, str(reason))
     assignment = Assignment({name: runs_of(problem, question, name) for name in seats})
-    holders = all_held(problem, Assignment({**problem.build_given().runs, **assignment.runs})) if question.given.shared else None
-    candidate = cost_design(model, question, design, Traffic(problem).nanoseconds(_ranks(problem)), holders)
+    usage = all_held(problem, Assignment({**problem.build_given().runs, **assignment.runs})) if question.given.shared else None
+    candidate = cost_design(model, question, design, Traffic(problem).nanoseconds(_ranks(problem)), usage)
     refusals, unknown, with_all_options = _with_options(problem, question, design)
     reasons = [*refusals, *problem.job.planning.own_faults, *_too_many(question, candidate)]
     asked_for, declared = as_declared(replace(_keep_demands(problem, with_all_options), barred=()), design)

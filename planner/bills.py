@@ -141,8 +141,8 @@ def _of_sets(
     """Return the bills of sets of components as placed, for each size of accelerators."""
     kinds = {frozenset(block.components): block.kind for block in design.blocks}
     sets = _sets(problem, assignment, components).items()
-    blocks = ((Block(kinds.get(frozenset(names), NO_KIND), memory.count, names), capacity, memory) for (names, capacity), memory in sets)
-    return tuple(bill_of(problem, question, design, block, capacity, tuple(memory.models)) for block, capacity, memory in blocks)
+    blocks = ((Block(kinds.get(frozenset(names), NO_KIND), group.count, names), capacity, group) for (names, capacity), group in sets)
+    return tuple(bill_of(problem, question, design, block, capacity, tuple(group.models)) for block, capacity, group in blocks)
 
 
 def _holding(problem: Problem, question: PlanningProblem) -> list[Component]:
@@ -154,11 +154,11 @@ def _bill_placement(problem: Problem, question: PlanningProblem, design: Design,
     """Return the bills of a placement; empty unless unplanned components lie over planned ones."""
     blocks = {frozenset(block.components): block for block in design.blocks}
     rows: list[tuple[Block, int | None, tuple[str, ...]]] = []
-    for (names, capacity), memory in _sets(problem, assignment, _holding(problem, question)).items():
+    for (names, capacity), group in _sets(problem, assignment, _holding(problem, question)).items():
         block = blocks.get(frozenset(name for name in names if name in question.options))
         kind = block.kind if block is not None else NO_KIND
-        size_and_models = (capacity, tuple(memory.models)) if block is None else (question.kinds[kind].memory, ())
-        rows.append((Block(kind, memory.count, names), *size_and_models))
+        size_and_models = (capacity, tuple(group.models)) if block is None else (question.kinds[kind].memory, ())
+        rows.append((Block(kind, group.count, names), *size_and_models))
     if all(block.kind == NO_KIND or frozenset(block.components) in blocks for block, *_ in rows):
         return ()
     return tuple(bill_of(problem, question, design, *row) for row in rows)

@@ -16,7 +16,7 @@ def cost_model(name: str) -> CostModel:
     return next(model for model in MODELS if model.name == name)
 
 
-def cost_design(model: CostModel, question: PlanningProblem, design: Design, traffic: int = 0, holders: int | None = None) -> CostedDesign:
+def cost_design(model: CostModel, question: PlanningProblem, design: Design, traffic: int = 0, usage: int | None = None) -> CostedDesign:
     """Return a design with the ns of its iteration."""
     times = tuple(segment_times(model, question, design))
-    return CostedDesign(design, sum(times), times, traffic, holders)
+    return CostedDesign(design, sum(times), times, traffic, usage)

@@ -33,13 +33,13 @@ def need_on(problem: Problem, component: Component, parallel: Parallel, amount: 
     these fails on every size.
     """
     largest = None if None in sizes else max((size for size in sizes if size is not None), default=None)
-    upper = need(problem, component, parallel, amount, largest)
-    if len(sizes) < 2 or not upper.estimated or component.estimate is None or not component.estimate.utilization:
-        return upper
+    on_largest = need(problem, component, parallel, amount, largest)
+    if len(sizes) < 2 or not on_largest.estimated or component.estimate is None or not component.estimate.utilization:
+        return on_largest
     needs = ((size, need(problem, component, parallel, amount, size)) for size in sorted(size for size in sizes if size is not None))
     on_sizes = tuple(OnSize(size, on.memory, on.kept) for size, on in needs)
     if largest is None:
-        return replace(upper, on_sizes=on_sizes)
+        return replace(on_largest, on_sizes=on_sizes)
     memory, offload = min(on.memory * largest // on.capacity for on in on_sizes), min(on.kept * largest // on.capacity for on in on_sizes)
     return MemoryNeed(memory, offload, True, on_sizes)
 
@@ -49,10 +49,10 @@ def need(problem: Problem, component: Component, parallel: Parallel, amount: int
     if component.memory or component.offloaded:
         return MemoryNeed(component.memory, component.offloaded)
     is_demand = problem.workload.heeds_estimates
-    terms = estimate(problem, component, parallel, amount, capacity)
-    if terms is None:
+    total = estimate(problem, component, parallel, amount, capacity)
+    if total is None:
         return MemoryNeed(0, 0)
-    return MemoryNeed(terms.high, terms.kept_high, True) if is_demand else MemoryNeed(terms.certain, 0, terms.certain > 0)
+    return MemoryNeed(total.high, total.kept_high, True) if is_demand else MemoryNeed(total.certain, 0, total.certain > 0)
 
 
 def ignores_estimate(problem: Problem, component: Component) -> bool:
@@ -62,8 +62,8 @@ def ignores_estimate(problem: Problem, component: Component) -> bool:
 
 def least(problem: Problem, component: Component, parallel: Parallel, amount: int, capacity: int | None) -> tuple[int, int]:
     """Return the least (MiB at work, MiB offloaded) over several degrees, heeded or not."""
-    terms = estimate(problem, component, parallel, amount, capacity)
-    return (terms.mebibytes, terms.kept) if terms else (0, 0)
+    total = estimate(problem, component, parallel, amount, capacity)
+    return (total.mebibytes, total.kept) if total else (0, 0)
 
 
 def estimate(problem: Problem, component: Component, parallel: Parallel, amount: int, capacity: int | None) -> EstimatedTotal | None:

@@ -86,8 +86,8 @@ def design_of_ranks(problem: Problem, question: PlanningProblem, seats: Seats, m
 
 def _ways(question: PlanningProblem, seats: Seats) -> dict[str, Parallel]:
     """Return the degrees changed by the arrangement of the seats."""
-    matching = next((matching for matching in question.ways if matching.matches(seats)), None)
-    shapes = matching.shapes.items() if matching is not None else ()
+    arrangement = next((arrangement for arrangement in question.ways if arrangement.matches(seats)), None)
+    shapes = arrangement.shapes.items() if arrangement is not None else ()
     return {name: shape.parallel for name, shape in shapes if all(name in arrangement.shapes for arrangement in question.ways)}
 
 

@@ -86,8 +86,8 @@ def plan_leading_choices(problem: Problem, plan: Solve, limit: float, session: S
         )
     questions = list[PlanningProblem]()  # as answered in the end
     for number, variant in enumerate(every):
-        results = some[number].planned if number in some else None
-        questions += [planning_problem(variant)] if results is None else results.parts or [results.question]
+        result = some[number].planned if number in some else None
+        questions += [planning_problem(variant)] if result is None else result.parts or [result.question]
     return _best(answers, open_, tuple(questions), lower_bound)
 
 
@@ -104,19 +104,18 @@ def _best(answers: list[Answer], was_interrupted: bool, questions: tuple[Plannin
     if not results:
         return next(answer for answer in answers if answer.verdict != IMPOSSIBLE)
     winner, best = min(results, key=lambda entry: (entry[0].price, not entry[0].is_own))
-
     open_ = was_interrupted or any(answer.planned is None and answer.verdict != IMPOSSIBLE for answer in answers)
     bound = 0 if open_ else min(result.bound for result, _ in results)
     by_structure = dict[object, CostedDesign]()
     lists = [_list_designs(result, winner.question) for result, _ in results]
     rivals = [alternative for every, _ in lists for alternative in every]
-    for alternative in sorted(rivals, key=lambda priced: priced.price(winner.question)):
+    for alternative in sorted(rivals, key=lambda candidate: candidate.price(winner.question)):
         if alternative.design.structure() != winner.best.design.structure():
             by_structure.setdefault(alternative.design.structure(), alternative)
-    rest = tuple(by_structure.values())[:ALTERNATIVES]
+    alternatives = tuple(by_structure.values())[:ALTERNATIVES]
     left_out = open_ or any(not every for every, _ in lists) or any(result.alternatives_open for result, _ in results)
     alternatives_open = left_out or (
-        lower_bound is not None and (len(rest) < ALTERNATIVES or rest[-1].price(winner.question)[0] >= lower_bound)
+        lower_bound is not None and (len(alternatives) < ALTERNATIVES or alternatives[-1].price(winner.question)[0] >= lower_bound)
     )
     unsure = {id(candidate) for _, not_placed in lists for candidate in not_placed}
     is_proved = bound == winner.price[0]
@@ -127,8 +126,8 @@ def _best(answers: list[Answer], was_interrupted: bool, questions: tuple[Plannin
         for out in result.unplaceable
     )
     merged_result = replace(
-        winner, bound=bound, proved=is_proved, ties_open=ties_open, alternatives=rest, alternatives_open=alternatives_open, parts=questions,
-        unplaceable=unplaceable, not_placed=tuple(alternative for alternative in rest if id(alternative) in unsure),
+        winner, bound=bound, proved=is_proved, ties_open=ties_open, alternatives=alternatives, alternatives_open=alternatives_open, parts=questions,
+        unplaceable=unplaceable, not_placed=tuple(alternative for alternative in alternatives if id(alternative) in unsure),
         spent=sum(result.spent for result, _ in results),
     )  # fmt: skip
     return replace(best, planned=merged_result)

@@ -165,12 +165,12 @@ class LineStep:
 def variants_of(bundles: Sequence[Bundle], places: Sequence[Places], lengths: Sequence[Sequence[int]], costs: Costs) -> list[Variant]:
     """Return a variant per range and length."""
     variants = []
-    for number, (bundle, slots) in enumerate(zip(bundles, places)):
+    for number, (bundle, space) in enumerate(zip(bundles, places)):
         for units in (units for units in lengths[number] if units):
             length = units * bundle.unit
-            every = range(slots.numbering.size - length + 1)
-            starts = [start for start in every if slots.is_free(start, start + length) and slots.is_whole(start, start + length)]
-            first_starts = list(_list_starts(number, starts, length, slots, costs))
+            every = range(space.numbering.size - length + 1)
+            starts = [start for start in every if space.is_free(start, start + length) and space.is_whole(start, start + length)]
+            first_starts = list(_list_starts(number, starts, length, space, costs))
             variants.append(Variant(number, units, length, costs.of_length(bundle, length), starts, first_starts))
     return variants
 

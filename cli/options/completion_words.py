@@ -8,22 +8,22 @@ from click.shell_completion import CompletionItem
 from ...models.findings.finding import UnusableInput
 
 
-def codes(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
+def codes(ctx: click.Context, param: click.Parameter, prefix: str) -> list[CompletionItem]:
     """Return the codes that begin so, else files."""
     from ...models.findings.codes import CODES
 
-    items = [CompletionItem(code) for code in CODES if begun and code.startswith(begun.upper())]
-    return items or [CompletionItem(begun, type="file")]
+    items = [CompletionItem(code) for code in CODES if prefix and code.startswith(prefix.upper())]
+    return items or [CompletionItem(prefix, type="file")]
 
 
-def models(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
+def models(ctx: click.Context, param: click.Parameter, prefix: str) -> list[CompletionItem]:
     """Return the ids of known models that begin so."""
     from ...models.model_cards.known import KNOWN
 
-    return [CompletionItem(model) for model in KNOWN if model.startswith(begun)]
+    return [CompletionItem(model) for model in KNOWN if model.startswith(prefix)]
 
 
-def nodes(ctx: click.Context, param: click.Parameter, begun: str) -> list[CompletionItem]:
+def nodes(ctx: click.Context, param: click.Parameter, prefix: str) -> list[CompletionItem]:
     """Return the names of nodes of `--cluster` that begin so."""
     from ...models.machines.cluster import Cluster
     from .shared import read_machines
@@ -33,4 +33,4 @@ def nodes(ctx: click.Context, param: click.Parameter, begun: str) -> list[Comple
     except (UnusableInput, ValueError):
         return []
     names = [node.name for node in machines.nodes] if isinstance(machines, Cluster) else []
-    return [CompletionItem(name) for name in names if name.startswith(begun)]
+    return [CompletionItem(name) for name in names if name.startswith(prefix)]

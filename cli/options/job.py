@@ -61,12 +61,10 @@ class DescribedJob(NamedTuple):
         report = verify(read(Source(name, configuration), self.cluster, self.framework))
         if report.errors:
             raise UnusableInput(report.errors)
-        if any(finding.code == IDLE and finding.severity is Severity.WARNING for finding in report.findings):
-            placed = Assignment({component.name: component.runs or () for component in problem.components})
-            configuration = configuration.replace(
-                f"# {title}", f"# placewright: ignore[{IDLE}] {self.idle_accelerators(placed)}\n# {title}", 1
-            )
-        return configuration
+        idle = self.idle_accelerators(Assignment({component.name: component.runs or () for component in problem.components}))
+        is_warned = any(finding.code == IDLE and finding.severity is Severity.WARNING for finding in report.findings)
+        reason = f"# placewright: ignore[{IDLE}] {idle}\n" if is_warned else f"# {idle}\n" if idle else ""
+        return configuration.replace(f"# {title}", f"{reason}# {title}", 1)
 
     def idle_accelerators(self, placed: Assignment) -> str:
         """Return a clause on idle accelerators, and if the batch is why; "" without any."""

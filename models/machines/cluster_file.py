@@ -230,7 +230,10 @@ def _kind(cluster: Cluster, members: Sequence[int]) -> str:
 def read_cluster(path: str | Path) -> Cluster:
     """Return the cluster in a YAML or JSON file. Raises UnusableInput with every fault."""
     if not Path(path).exists():
-        raise UnusableInput([error("PW001", "", f"`{path}` is no shorthand, and there is no file of this name", help=_ADVICE)])
+        from .shorthand import correct_shorthand  # only a mistake needs it
+
+        advice = f"write `{near}` (nodes x accelerators x model), or name a file" if (near := correct_shorthand(str(path))) else _ADVICE
+        raise UnusableInput([error("PW001", "", f"`{path}` is no shorthand, and there is no file of this name", help=advice)])
     return cluster_of(Source.read(path))
 
 

@@ -44,7 +44,7 @@ def correct_shorthand(text: str) -> str | None:
     candidate_text = re.sub(r"\s*[*X\u00d7]\s*|\s+x\s*|\s*x\s+", "x", text.strip())
     return (
         next((candidate for candidate in (candidate_text, f"1x{candidate_text}") if re.fullmatch(SHORTHAND_PATTERN, candidate)), None)
-        if "x" in candidate_text
+        if "x" in candidate_text and not text.lower().endswith(("xx", *_FILES))
         else None
     )
 

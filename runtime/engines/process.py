@@ -23,7 +23,7 @@ END_LIMIT = 8.0
 
 
 class EngineProcess:
-    """Command that runs until ended or closed; then `ended` is called, in a thread."""
+    """Command that runs until ended or closed; then `on_end` is called, in a thread."""
 
     def __init__(self, command: Sequence[str], on_end: Callable[[], None]) -> None:
         self._ended = on_end

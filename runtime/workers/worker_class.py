@@ -41,7 +41,7 @@ def find_untrusted(plan: Plan, trusted: Collection[str]) -> Iterator[Finding]:
 
 
 def check_trusted(plan: Plan, trusted: Collection[str]) -> None:
-    """Raise LaunchFailed (PW711) for the findings of `untrusted`."""
+    """Raise LaunchFailed (PW711) for the findings of `find_untrusted`."""
     findings = tuple(find_untrusted(plan, trusted))
     if findings:
         raise LaunchFailed(*findings)

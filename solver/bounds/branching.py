@@ -96,7 +96,7 @@ class Tree:
     Parameters
     ----------
     levels : branching candidates by priority, each with the cost of one unit; see `CountModel.levels`.
-    missed : separation callback. It returns valid rows that an optimum violates; they are added to
+    separate : separation callback. It returns valid rows that an optimum violates; they are added to
         the relaxation.
 
     Attributes

@@ -23,13 +23,13 @@ MAX_SIZES = 4
 """Largest number of different processes-per-node values listed."""
 
 
-def numbers(problem: Problem, needs: Needs, facts: Iterable[Derivation], document: Document) -> tuple[Derivation, ...]:
+def numbers(problem: Problem, needs: Needs, framework_derivations: Iterable[Derivation], document: Document) -> tuple[Derivation, ...]:
     """Return every derived number: by component, then of the job as a whole.
 
-    `facts` are the dialect's derivations. They replace general derivations of the same name, as
+    `framework_derivations` are the dialect's derivations. They replace general derivations of the same name, as
     they use the framework's formula.
     """
-    dialect_derivations, derivations = list(facts), list[Derivation]()
+    dialect_derivations, derivations = list(framework_derivations), list[Derivation]()
     for component, need in zip(problem.components, needs.components):
         by_dialect = {derivation.name: derivation for derivation in dialect_derivations if derivation.component == component.name}
         general = {derivation.name: derivation for derivation in _derive(problem, component, need, document)}

@@ -472,7 +472,7 @@ class GroupsCut:
 
     Parameters
     ----------
-    where : domain of each resource rank of a numbering.
+    domains : domain of each resource rank of a numbering.
     size : resources of a group, consecutive in the order of ranks.
     order : order of ranks in each block of a range (see `order_in_blocks`).
     """

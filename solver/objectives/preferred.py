@@ -53,8 +53,8 @@ class SplitGroups:
     def _torn(self, component: Component, keep: Keep, variables: Variables) -> Amount:
         names = variables.domains(keep.level)
         torn = variables.boolean(f"{component.name} is in too many of {keep.level}")
-        presence = variables.total(variables.present(component, keep.level, name) for name in names)
-        variables.at_most(presence, keep.domains + len(names) * torn)
+        domain_count = variables.total(variables.present(component, keep.level, name) for name in names)
+        variables.at_most(domain_count, keep.domains + len(names) * torn)
         return torn
 
     def _cut(self, component: Component, keep: Keep, variables: Variables) -> Amount:

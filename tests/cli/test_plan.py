@@ -186,7 +186,7 @@ def test_idle_accelerators_have_a_reason_and_the_batch_that_fills_them(capsys: p
     assert run(["plan", *batch, "--cluster", "3x8xH100", "--prompts", "512"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     idle = re.search(
-        r"idle: 8 of 24 accelerators are idle, as 4096 sequences divide among 16; with --prompts 513 none is: ([\d.]+) seconds", said
+        r"idle: 8 of 24 accelerators are idle, as 4096 sequences divide among 16; with `--prompts 513` none is: ([\d.]+) seconds", said
     )
     assert idle is not None
     assert run(["plan", *batch, "--cluster", "3x8xH100", "--prompts", "513"]) == 0
