@@ -207,6 +207,15 @@ def test_a_template_is_known_to_the_releases_that_have_it() -> None:
         assert [severity for severity, _ in found] == severities
 
 
+@pytest.mark.parametrize(
+    ("settings", "name"), [({}, "0.2.0"), ({"global_template": None}, "0.2.0"), ({"global_template": "qwen3"}, "8eb27cc2")]
+)
+def test_a_template_that_is_not_read_tells_no_release(settings: Config, name: str) -> None:
+    train = {**RLVR["actor_train"], "data_args": {"template": "qwen2_5_dpo"}}
+    release = of({**RLVR, **settings, "actor_train": train}).document.release
+    assert release is not None and release.release.name == name
+
+
 def test_a_number_instead_of_device_ids_is_one_error() -> None:
     for value in (8, "8"):
         assert [severity for severity, _ in told("rlvr", {"actor_infer": {"device_mapping": value}})] == [Severity.ERROR]
