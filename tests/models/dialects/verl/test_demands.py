@@ -341,6 +341,7 @@ def test_what_prefill_and_decode_apart_refuse(release: str, changes: Changes, ke
         ("0.6.1", MAIN, {f"{R}.expert_parallel_size": 0}),
         ("0.7.0", MAIN, {**COMPARED, f"{REF}.fsdp_config.fsdp_size": 3}),
         ("0.9.0", MAIN, {f"{REF}.fsdp_config.fsdp_size": 3}),
+        ("0.9.0", MAIN, {**COMPARED, "actor_rollout_ref.model.use_remove_padding": True, f"{A}.ulysses_sequence_parallel_size": 4, f"{REF}.fsdp_config.ulysses_sequence_parallel_size": 3}),
         ("1dda039b", MAIN, {f"{R}.expert_parallel_size": -1, f"+{R}.moe_tensor_parallel_size": 0}),
         ("0.5.0", "recipe.prime.main_prime", {"trainer.device": "gpu"}),
         ("0.8.0", STREAM, {**APART, LOOP: "mine"}),
