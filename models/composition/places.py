@@ -34,10 +34,7 @@ MAX_UP = 6
 
 
 def repository_of(file: str) -> str:
-    """Return the folder of a file's repository; its own folder without one.
-
-    The home of the user, who may keep it in git, and the top of the file system are none.
-    """
+    """Return the folder of a file's repository, never home or root; its own without one."""
     folder = start = os.path.dirname(os.path.abspath(file))
     signs = (*_MARKS, *(os.path.join(package, "__init__.py") for package in _PACKAGES))
     private = (os.path.realpath(os.sep), os.path.realpath(os.path.expanduser("~")))

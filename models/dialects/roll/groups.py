@@ -24,10 +24,7 @@ _OWN = re.compile(rf"(\.\.?/)*(examples/)?{_FOLDER}")
 
 
 def absent_groups(document: Document) -> dict[str, DefaultsEntry]:
-    """Map names of absent texts to their entries; {} unless all may be ROLL's own.
-
-    A text of the user among them, a search path or an own order of them leaves the values open.
-    """
+    """Map absent texts, by name, to their entries; {} if any may be the user's."""
     if not document.partial or document.program is not None:
         return {}
     root = document.source.root
