@@ -34,10 +34,13 @@ MAX_UP = 6
 
 
 def repository_of(file: str) -> str:
-    """Return the folder of a file's repository; its own folder without one."""
+    """Return the folder of a file's repository, never home or root; its own without one."""
     folder = start = os.path.dirname(os.path.abspath(file))
     signs = (*_MARKS, *(os.path.join(package, "__init__.py") for package in _PACKAGES))
+    private = (os.path.realpath(os.sep), os.path.realpath(os.path.expanduser("~")))
     for _ in range(MAX_UP):
+        if os.path.realpath(folder) in private:
+            break
         if any(os.path.exists(os.path.join(folder, sign)) for sign in signs):
             return folder
         folder = os.path.dirname(folder)

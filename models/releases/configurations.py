@@ -99,7 +99,7 @@ class Configurations:
 
     def _find_releases(self, name: str, key: str) -> int:
         releases, prefix = self._find_exactly(name, key), f"{key}."
-        below = {path for table in self._tables(name) for path in table if path.startswith(prefix)} if not releases else ()
+        below = {path for table in self._tables(name) for path in table if path.startswith(prefix)} if releases != self.mask(name) else ()
         return reduce(or_, (self._find_exactly(name, path) for path in below), releases)
 
     def _find_exactly(self, name: str, key: str, valued: bool = False) -> int:
@@ -110,8 +110,7 @@ class Configurations:
         known = mask([run for run in runs if len(run) < 4 and not (valued and run[2:] == [None])])
         if entry.get("base"):
             known |= self._find_exactly(entry["base"], key, valued) & ~mask(runs)
-        elif not valued and not known >> (len(self.releases.names) - 1) & 1:
-            # options matter only if the newest release lacks the key
+        elif not valued and known != self.mask(name):
             for option in self._file(f"{name}.options").values():
                 known |= mask([run for run in option["keys"].get(key, ()) if len(run) < 4]) & mask(option["releases"])
         return known & self.mask(name)

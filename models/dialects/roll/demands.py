@@ -107,12 +107,11 @@ def _count_workers(facts: RoleFacts) -> Number | None:
 
 
 def _count_tokens(facts: RoleFacts) -> Number | None:
-    whole = facts.number("sequence_length", REFUSED)
-    parts = [] if whole else [facts.number(key, REFUSED) for key in ("prompt_length", "response_length")]
-    if None in parts or not parts:
-        return whole
+    if facts.settings.word("sequence_length", REFUSED) != "":  # null stands for the sum
+        return facts.number("sequence_length", REFUSED)
+    parts = [facts.number(key, REFUSED) for key in ("prompt_length", "response_length")]
     tokens = sum(part.value for part in parts if part)
-    return Number(tokens, f"`prompt_length` + `response_length` = {tokens}")
+    return None if None in parts else Number(tokens, f"`prompt_length` + `response_length` = {tokens}")
 
 
 _NUMBERS: dict[str, Callable[[RoleFacts], Number | None]] = {"workers": _count_workers, "tokens": _count_tokens}

@@ -7,28 +7,32 @@ no placement, and is unknown.
 from __future__ import annotations
 
 import json
-import os
+import re
 from dataclasses import replace
 
 from ...composition.defaults import DefaultsEntry, DefaultsNode, read_entries
+from ...composition.settings import NAME as SETTINGS
 from ...composition.settings import Unmergeable, merge
 from ...findings.finding import Finding, Severity
 from ...findings.wording import are
 from ...text.document import Document
 from ...text.source import Source
-from ...text.tree import UNRESOLVED, Entry, MapNode, Scalar, Value
+from ...text.tree import UNRESOLVED, Entry, MapNode, Scalar, Value, find
 
 _FOLDER = "config"
+_OWN = re.compile(rf"(\.\.?/)*(examples/)?{_FOLDER}")
 
 
 def absent_groups(document: Document) -> dict[str, DefaultsEntry]:
-    """Map names of absent texts to their entries; {} unless all may be ROLL's own."""
-    entries = read_entries(document.source.root.get("defaults"), []) if document.partial and document.program is None else []
-    here = {os.path.basename(name) for name in document.included}
-    absent = {str(entry.option).removesuffix(".yaml"): entry for entry in entries if not entry.is_self and not entry.override}
-    absent = {name: entry for name, entry in absent.items() if f"{name}.yaml" not in here}
-    is_own = all(entry.package == "" and os.path.basename(entry.group) == _FOLDER for entry in absent.values())
-    return absent if is_own else {}
+    """Map absent texts, by name, to their entries; {} if any may be the user's."""
+    if not document.partial or document.program is not None:
+        return {}
+    root = document.source.root
+    absent = [entry for entry in read_entries(root.get("defaults"), []) if not entry.override]
+    absent = absent[:-1] if absent and absent[-1].is_self else absent
+    is_own = document.included.keys() <= {SETTINGS} and find(root, "hydra.searchpath") is None
+    is_own = is_own and all(entry.package == "" and not entry.optional and _OWN.fullmatch(entry.group) for entry in absent)
+    return {str(entry.option).removesuffix(".yaml"): entry for entry in absent} if is_own else {}
 
 
 def with_own_groups(document: Document, contents: dict[str, object]) -> Document:

@@ -217,9 +217,10 @@ def _shown_release(document: Document) -> ReleaseChoice:
         name = find(block, f"{STRATEGY}.strategy_name")
         if isinstance(name, Scalar) and isinstance(name.value, str):
             masks[f"strategy_name: {name.value}"] = mask_of(table, _ranges_of(name.value))
-    for path in ("global_template", f"{names.ACTOR_TRAIN}.data_args.template"):
-        if isinstance(value := find(document.root, path), Scalar) and value.text == "qwen2_5_dpo":
-            masks[f"{path}: {value.text}"] = mask_of(table, [Range("", "0.2.1")])
+    paths = ("global_template", f"{names.ACTOR_TRAIN}.data_args.template")
+    templates = [(path, value.text) for path in paths if isinstance(value := find(document.root, path), Scalar) and not value.is_null]
+    if templates and templates[0][1] == "qwen2_5_dpo":  # the first is read alone
+        masks[": ".join(templates[0])] = mask_of(table, [Range("", "0.2.1")])
     program = document.program.name.replace("\\", "/").rpartition("/")[2] if document.program else ""
     if program in fact_file("keys")["programs"]:
         masks[program] = mask_of(table, [Range(*run[:2]) for run in fact_file("keys")["programs"][program]])

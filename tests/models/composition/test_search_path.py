@@ -97,6 +97,25 @@ def test_a_name_that_leads_up_is_read_inside_a_root_and_the_help_says_which(comp
     assert document.findings == ()
 
 
+@pytest.mark.parametrize(("mark", "home", "is_read"), [("work/.git", "home", True), (".git", "home", True), ("setup.py", ".", False)])
+def test_a_repository_is_read_unless_it_is_the_home_of_the_user(
+    compose: Compose, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mark: str, home: str, is_read: bool
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / home))
+    document = compose(
+        {mark: "", "work/outside.yaml": SECRET, "work/job/main.yaml": "defaults: [../outside@_here_]\n"}, "work/job/main.yaml"
+    )
+    assert (plain(document.root) == {"found": "outside"}) is is_read and document.partial is not is_read
+
+
+def test_a_link_that_leads_out_of_the_repository_is_not_followed(compose: Compose, tmp_path: Path) -> None:
+    (tmp_path / "work" / "job").mkdir(parents=True)
+    os.symlink(tmp_path / "outside.yaml", tmp_path / "work" / "link.yaml")
+    texts = {"work/.git": "", "outside.yaml": SECRET, "work/job/main.yaml": "defaults: [../link@_here_, ../../outside@_here_]\n"}
+    document = compose(texts, "work/job/main.yaml")
+    assert plain(document.root) == {} and [finding.code for finding in document.findings] == ["PW122", "PW122"]
+
+
 @pytest.mark.parametrize("kind", ["file", "folder", "chain"])
 def test_a_link_that_leads_out_is_not_followed(compose: Compose, tmp_path: Path, kind: str) -> None:
     (tmp_path / "out").mkdir()

@@ -21,6 +21,7 @@ PG_WORKER = "roll.pipeline.rlvr.actor_pg_worker.ActorPGWorker"
 WHOLE = {"pretrain": "model", "exp_name": "job", "response_length": 1024}
 DEVICES = {"device_mapping": "list(range(0,8))"}
 INFERENCE = {"strategy_args": {"strategy_name": "megatron_infer"}, **DEVICES}
+FITS = {"max_tokens_per_microbatch_in_train": 8192}
 DYNAMIC = {"use_dynamic_batching_in_train": True, "max_tokens_per_microbatch_in_train": 2048}
 ANSWERS = {"actor_infer": {"generating_args": {"temperature": 1.0}}}
 PACKED = {"use_sequence_packing": True, "sequence_packing_args": {"algorithm": "load_balance"}}
@@ -138,6 +139,25 @@ def test_what_a_worker_refuses_is_an_error(base: str, blocks: Config, message: s
         ("rlvr", {"tag_to_template": {"math": "qwen3"}}),
         ("rlvr", {"sequence_length": 4096, "actor_train": packed(max_packed_sequence_length_train=4096)}),
         ("agentic", {"sequence_length": 4096, "val_batch_size": -1, "actor_train": packed(max_packed_sequence_length_train=2048)}),
+        ("rlvr", {"sequence_length": 4096, "actor_train": {**packed(max_packed_sequence_length_train=2048), **DYNAMIC, **FITS}}),
+        ("rlvr", {"sequence_length": 4096, "actor_train": {**packed(max_packed_sequence_length_train=2048), "worker_cls": "mine.Worker"}}),
+        (
+            "rlvr",
+            {
+                "sequence_length": "${oc.env:LENGTH}",
+                "prompt_length": 2048,
+                "response_length": 2048,
+                "actor_train": packed(max_packed_sequence_length_train=2048),
+            },
+        ),
+        (
+            "rlvr",
+            {
+                "init_kl_coef": 0.2,
+                "sequence_length": 1024,
+                "reference": {**INFERENCE, **packed(max_packed_sequence_length_forward=1024), "infer_batch_size": 0},
+            },
+        ),
         ("rlvr", {**WHOLE, **ANSWERS, "validation": {"data_args": {}, "generating_args": {}}}),
         ("agentic", {**WHOLE, "val_batch_size": -1, "train_env_manager": {"generating_args": {}}}),
     ],
@@ -185,6 +205,15 @@ def test_a_template_is_known_to_the_releases_that_have_it() -> None:
     for release, severities in (("", []), ("0.2.0", []), ("0.2.1", [Severity.ERROR])):
         found = told("dpo", {"global_template": "qwen2_5_dpo", "reference": {"infer_batch_size": 8}}, release)
         assert [severity for severity, _ in found] == severities
+
+
+@pytest.mark.parametrize(
+    ("settings", "name"), [({}, "0.2.0"), ({"global_template": None}, "0.2.0"), ({"global_template": "qwen3"}, "8eb27cc2")]
+)
+def test_a_template_that_is_not_read_tells_no_release(settings: Config, name: str) -> None:
+    train = {**RLVR["actor_train"], "data_args": {"template": "qwen2_5_dpo"}}
+    release = of({**RLVR, **settings, "actor_train": train}).document.release
+    assert release is not None and release.release.name == name
 
 
 def test_a_number_instead_of_device_ids_is_one_error() -> None:
@@ -266,7 +295,12 @@ def test_keys_of_preferences_outweigh_a_role_that_dpo_does_not_start() -> None:
 @pytest.mark.parametrize(
     ("launcher", "release", "told_"),
     [
-        ("rlvr_pipeline", "0.2.0", ["max_running_requests", "sequence_length", "temperature", "top_p"]),
+        (
+            "rlvr_pipeline",
+            "0.2.0",
+            ["max_running_requests", "sequence_length", "temperature", "top_p", "async_generation_ratio", "max_packed"],
+        ),
+        ("rlvr_vl_pipeline", "0.3.0", ["max_running_requests", "sequence_length", "temperature", "top_p", "async_generation_ratio"]),
         ("rlvr_pipeline", "0.1.1", ["sequence_length"]),
         ("rlvr_rollout_pipeline", "0.2.0", ["max_running_requests"]),
         ("rlvr_vlmath_pipeline", "0.2.0", ["sequence_length", "temperature", "top_p"]),
@@ -280,12 +314,13 @@ def test_settings_count_where_the_pipeline_reads_them(launcher: str, release: st
     engine = {**vllm(load_format="auto"), "generating_args": {"top_p": 0, "temperature": -1}, "device_mapping": "list(range(0,8))"}
     lengths = {"sequence_length": 1024, "prompt_length": 1024, "val_sequence_length": 2048, "val_prompt_length": 1024}
     blocks = {"actor_infer": engine, "max_running_requests": 0, "validation": {"data_args": {"file_name": "a.json"}}, **lengths}
+    blocks |= {"async_generation_ratio": -1, "actor_train": packed(max_packed_sequence_length_train=512)}
     (tmp_path / "job.yaml").write_text(yaml.safe_dump(changed(RLVR, **blocks)), "utf-8")
     script = tmp_path / "run.sh"
     script.write_text(f"python examples/start_{launcher}.py --config_path . --config_name job\n", "utf-8")
     reading = load(script, None, "auto", "training", Composer(frameworks=(f"roll=={release}",)))
     errors = [finding.message for finding in reading.findings if finding.severity is Severity.ERROR]
-    keys = ("max_running_requests", "sequence_length", "temperature", "top_p")
+    keys = ("max_running_requests", "sequence_length", "temperature", "top_p", "async_generation_ratio", "max_packed")
     assert [key for key in keys if any(key in text for text in errors)] == told_, errors
 
 

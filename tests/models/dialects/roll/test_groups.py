@@ -63,6 +63,46 @@ def test_what_the_release_does_not_have_stays_open(group: str, release: str, tmp
     assert undecided(reading) and [finding.severity for finding in reading.findings if finding.code == "PW122"] == [Severity.WARNING]
 
 
+MINE = {"pyproject.toml": "", "config/mine.yaml": "deepspeed_zero2: {zero_optimization: {stage: 0}}\n"}
+NESTED = {"pyproject.toml": "", "config/mine.yaml": "defaults: [../other/gone@_here_]\n"}
+ZERO2 = "../config/deepspeed_zero2@_here_"
+
+
+@pytest.mark.parametrize(
+    ("defaults", "files", "more"),
+    [
+        (["_self_", ZERO2], {}, {}),  # its values come above those of the file
+        (["../../mine/config/deepspeed_zero2@_here_"], {}, {}),
+        (["mine/config/deepspeed_zero2@_here_"], {}, {}),
+        ([{"optional ../config@_here_": "deepspeed_zero2"}], {}, {}),  # which Hydra passes over
+        ([ZERO2], {}, {"hydra": {"searchpath": ["pkg://mine.conf"]}}),
+        (["../config/mine@_here_", ZERO2], MINE, {}),
+        ([ZERO2, "../config/mine@_here_"], NESTED, {}),
+        (["../config/envs@_here_", ZERO2, "../mine/envs@_here_"], {"pyproject.toml": "", "mine/envs.yaml": "a: 1\n"}, {}),
+    ],
+)
+def test_what_may_be_of_the_user_is_not_taken_from_the_release(
+    defaults: list[object], files: dict[str, str], more: Config, tmp_path: Path
+) -> None:
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, "utf-8")
+    (tmp_path / "jobs").mkdir()
+    (tmp_path / "jobs" / "job.yaml").write_text(yaml.safe_dump({"defaults": defaults, **RLVR, **more}), "utf-8")
+    reading = load(tmp_path / "jobs" / "job.yaml", read_shorthand("1x8"), "auto", "training")
+    assert reading.document.partial and undecided(reading)
+    assert not [finding for finding in reading.findings if finding.code == "PW122" and finding.severity is Severity.NOTE]
+
+
+@pytest.mark.parametrize(
+    "defaults", [[ZERO2], [ZERO2, "_self_"], [{"../config@_here_": "deepspeed_zero2"}], [ZERO2, {"override hydra/job_logging": "none"}]]
+)
+def test_forms_of_what_is_of_the_release(defaults: list[object], tmp_path: Path) -> None:
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump({"defaults": defaults, **RLVR}), "utf-8")
+    reading = load(tmp_path / "job.yaml", read_shorthand("1x8"), "auto", "training", Composer(settings=("rollout_batch_size=64",)))
+    assert not reading.document.partial
+
+
 def test_texts_of_the_repository_come_before_those_of_the_release(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("", "utf-8")
     (tmp_path / "config").mkdir()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import load, read
+from placewright.models.dialects.verl.programs import configurations
 from placewright.models.machines.shorthand import DeclaredNodes
 from placewright.models.releases.choice import ReleaseChoice
 from placewright.models.text.source import Source
@@ -38,11 +39,34 @@ def test_without_any_sign_it_is_the_newest() -> None:
             "0.4.1",
             "newest that has `actor_rollout_ref.rollout.mode=sync` and `actor_rollout_ref.model.enable_gradient_checkpointing`",
         ),
+        # keys of chosen options that the base has later, too; maps that are leaves in some releases
+        *(
+            (
+                f"--config-name=ppo_megatron_trainer actor_rollout_ref.rollout.mode=sync {key}",
+                "0.6.1",
+                "newest that has `actor_rollout_ref.rollout.mode=sync`",
+            )
+            for key in (
+                "critic.data_loader_seed=1",
+                "'actor_rollout_ref.model.override_config={a: 1}'",
+                "'actor_rollout_ref.actor.megatron.override_transformer_config={}'",
+            )
+        ),
     ],
 )
 def test_a_key_or_a_value_excludes_the_newest(settings: str, release: str, reason: str) -> None:
     found = choice(settings)
     assert (found.release.name, found.reason) == (release, reason)
+
+
+@pytest.mark.parametrize("name", ["ppo_trainer", "ppo_megatron_trainer", "sft_trainer_engine"])
+def test_every_release_is_found_by_its_keys_and_maps(name: str) -> None:
+    catalog = configurations()
+    for release in range(len(catalog.releases.names)):
+        composed = catalog.compose(name, release)
+        parts = [key.split(".") for key in (composed.keys if composed else ())]
+        keys = {".".join(path[:length]) for path in parts for length in range(1, len(path) + 1)}
+        assert [key for key in keys if not catalog.find_releases(name, key) >> release & 1] == []
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,13 @@ from typing import Any, Callable
 
 import pytest
 import yaml
+from placewright.models.composition import Composer
 from placewright.models.dialects.load import load
+from placewright.models.dialects.load import read as load_text
 from placewright.models.findings.finding import Finding, Severity
+from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
+from placewright.models.text.source import Source
 from placewright.planner.verify import verify
 
 Read = Callable[..., Reading]
@@ -87,11 +91,6 @@ def told(read: Read, base: dict[str, Any], settings: dict[str, Any]) -> list[Fin
             "expert groups of ep x etp x pp = 3 x 1 x 1 = 3",
         ),
         (REASONING, {"actor.model.precision": "~"}, "`actor.model.precision` is null, which RLinf refuses with Megatron"),
-        (
-            EMBODIED,
-            {"runner.use_training_pipeline": True, "algorithm.loss_type": "embodied_sac"},
-            "does not support `runner.use_training_pipeline`",
-        ),
         (EMBODIED, {"algorithm.adv_type": "opd", "algorithm.loss_type": "opd"}, "there is no `rollout.expert_model`"),
         (
             EMBODIED,
@@ -120,6 +119,7 @@ def test_a_refused_setting_is_one_error(read: Read, base: dict[str, Any], settin
         (OFFLINE, {"algorithm.gamma": "0.9", "actor.seed": "1_000"}),
         (REASONING, {}),
         (REASONING, {"actor.model.expert_tensor_parallel_size": 1}),
+        (REASONING, {"actor.model.expert_model_parallel_size": 4, "actor.model.expert_tensor_parallel_size": "~"}),
     ],
 )
 def test_what_runs_is_no_error(read: Read, base: dict[str, Any], settings: dict[str, Any]) -> None:
@@ -158,13 +158,58 @@ def test_an_own_program_starts_what_is_not_placed(program: str, severity: Severi
 
 
 @pytest.mark.parametrize(("program", "severity"), [("train_embodied_agent.py", Severity.ERROR), ("mine.py", Severity.WARNING)])
-def test_an_own_program_starts_with_types_of_its_own_only(program: str, severity: Severity, tmp_path: Any) -> None:
-    named = {**EMBODIED, "actor": {**EMBODIED["actor"], "model": {**EMBODIED["actor"]["model"], "model_type": "my_policy"}}}
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ({"actor": {"training_backend": "fsdp", "model": {"add_value_head": True, "model_type": "my_policy"}}}, "my_policy"),
+        (
+            {
+                "runner": {**EMBODIED["runner"], "use_training_pipeline": True},
+                "algorithm": {"adv_type": "gae", "loss_type": "embodied_sac"},
+            },
+            "does not support `runner.use_training_pipeline`",
+        ),
+    ],
+)
+def test_an_own_program_may_take_what_the_program_of_rlinf_refuses(
+    settings: dict[str, Any], text: str, program: str, severity: Severity, tmp_path: Any
+) -> None:
+    named = {**EMBODIED, **settings}
     (tmp_path / "config").mkdir()
     (tmp_path / "config" / "job.yaml").write_text(yaml.safe_dump(named), "utf-8")
     script = tmp_path / "run.sh"
     script.write_text(f"python {program} --config-path config --config-name job\n", "utf-8")
-    assert [finding.severity for finding in load(script).findings if "my_policy" in finding.message] == [severity]
+    assert [finding.severity for finding in load(script).findings if text in finding.message] == [severity]
+
+
+DYNAMIC = {
+    "runner.enable_dynamic_batch_size": True, "runner.max_tokens_per_mbs": 2048, "runner.seq_length": 4096, "actor.model.encoder_seq_length": 4096,
+}  # fmt: skip
+FSDP = {"actor.training_backend": "fsdp"}
+
+
+@pytest.mark.parametrize(
+    ("release", "settings", "is_refused"),
+    [
+        ("0.1", DYNAMIC, True),
+        ("0.1", {**DYNAMIC, "actor.model.context_parallel_size": 2}, False),  # RLinf multiplies by it
+        ("0.1", {**DYNAMIC, **FSDP}, False),
+        ("0.2", {**DYNAMIC, **FSDP}, True),
+        ("0.3", {**DYNAMIC, "runner.max_tokens_per_mbs": 4096}, False),
+        ("0.1", {"algorithm.logprob_forward_micro_batch_size": 0}, False),
+        ("0.2", {"algorithm.logprob_forward_micro_batch_size": 0}, True),
+        ("0.3", {"algorithm.logprob_forward_micro_batch_size": -1}, False),
+        ("0.2", {**DYNAMIC, "runner.max_tokens_per_mbs": 4096, "algorithm.logprob_forward_micro_batch_size": 0}, False),
+    ],
+)
+def test_sizes_of_micro_batches_are_refused_by_release(release: str, settings: dict[str, Any], is_refused: bool) -> None:
+    def read(text: str) -> Reading:
+        return load_text(
+            Source("job.yaml", text), read_shorthand("1x8"), level="training", composer=Composer(frameworks=(f"rlinf=={release}",))
+        )
+
+    errors = [finding for finding in told(read, REASONING, settings) if finding.severity is Severity.ERROR]
+    assert len(errors) == is_refused
 
 
 def test_an_inference_below_its_tp_is_one_error(read: Read) -> None:
