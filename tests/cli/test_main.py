@@ -93,7 +93,7 @@ def test_an_interrupt_is_exit_130(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_a_reader_that_leaves_is_no_fault(tmp_path: Path) -> None:
-    text = "components:\n" + "".join(f"  c{number}: {{placement: 9-1}}\n" for number in range(300))
+    text = "components:\n" + "".join(f"  c{number}: {{placement: 9-1}}\n" for number in range(600))
     (tmp_path / "many.yaml").write_text("cluster: 2x8\n" + text)
     # Unbuffered, Python itself forgets what a pipe did not take, and never learns that it broke.
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
