@@ -111,11 +111,11 @@ class Edges:
         return self.worth(lambda position: position)
 
     def at(self, position: int) -> dict[int, cp_model.IntVar]:
-        """Return index -> literal of a position; several if ranges in a node have literals of their own."""
+        """Return index -> literal of a position; ranges inside a node have further literals."""
         return {literal.index: literal for at, literal in self._sorted if at == position}
 
     def hint(self, position: int) -> None:
-        """Hint a position to the solver at every border that has a literal of its own."""
+        """Hint a position to the solver, at the borders with separate literals."""
         literal_ids = {id(literal) for literal in self.literals()}
         for border, past in zip(self._borders, self._chain):
             if isinstance(past, cp_model.IntVar) and id(past) not in literal_ids:
@@ -361,19 +361,19 @@ class Ranges:
     def hint(self, place: Place) -> None:
         """Hint a place to the solver."""
         start, stop = place[0], place[0] + place[1] * self.bundle.unit
-        chosen = {self._at[place].index} if self._at else self._choose_literals(start, stop)
+        true_indices = {self._at[place].index} if self._at else self._choose_literals(start, stop)
         literals = (*self._at.values(), *self._begun.literals(), *self._ended.literals())
         for literal in {literal.index: literal for literal in literals}.values():
-            self.model.add_hint(literal, literal.index in chosen)
+            self.model.add_hint(literal, literal.index in true_indices)
         self._begun.hint(start)
         self._ended.hint(stop)
 
     def _choose_literals(self, start: int, stop: int) -> set[int]:
-        """Return the indices of the literals of a place: one of its own, else one of each end."""
+        """Return the indices of the literals of a place: its single one, else one of each end."""
         starts, stops = self._begun.at(start), self._ended.at(stop)
-        own = starts.keys() & stops.keys()
+        single = starts.keys() & stops.keys()
         of_pairs = {literal.index for literal in self._begun.literals()} & {literal.index for literal in self._ended.literals()}
-        return own or (starts.keys() | stops.keys()) - of_pairs
+        return single or (starts.keys() | stops.keys()) - of_pairs
 
     def value(self, value: Callable[[cp_model.IntVar], int]) -> Place:
         """Return the chosen place; `value` reads a variable."""
