@@ -110,7 +110,7 @@ class Edges:
         """Return the position of the edge."""
         return self.worth(lambda position: position)
 
-    def at(self, position: int) -> dict[int, cp_model.IntVar]:
+    def literals_at(self, position: int) -> dict[int, cp_model.IntVar]:
         """Return index -> literal of a position; ranges inside a node have further literals."""
         return {literal.index: literal for at, literal in self._sorted if at == position}
 
@@ -370,7 +370,7 @@ class Ranges:
 
     def _choose_literals(self, start: int, stop: int) -> set[int]:
         """Return the indices of the literals of a place: its single one, else one of each end."""
-        starts, stops = self._begun.at(start), self._ended.at(stop)
+        starts, stops = self._begun.literals_at(start), self._ended.literals_at(stop)
         single = starts.keys() & stops.keys()
         of_pairs = {literal.index for literal in self._begun.literals()} & {literal.index for literal in self._ended.literals()}
         return single or (starts.keys() | stops.keys()) - of_pairs

@@ -136,7 +136,7 @@ def test_few_accelerators_need_no_solver() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, cwd=os.getcwd(), env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
 
 
-def told(searched: SearchOutcome) -> str:
+def describe(searched: SearchOutcome) -> str:
     """All of it, in a word."""
     return hashlib.sha256(repr(searched).encode()).hexdigest()
 
@@ -146,8 +146,8 @@ from tests.planner.questions import question
 from tests.planner.test_search import *
 for seed in range(30):
     for name in ("stages", "stream"):
-        print(told(search(question(seed, name == "stages"), cost_model(name), count=3)))
-print(told(search(hybrid(4, 256, 3), cost_model("stages"), count=4)))
+        print(describe(search(question(seed, name == "stages"), cost_model(name), count=3)))
+print(describe(search(hybrid(4, 256, 3), cost_model("stages"), count=4)))
 """
 
 

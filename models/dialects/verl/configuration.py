@@ -255,9 +255,8 @@ class Configuration(Settings):
         (FSDPActorConfig.__post_init__).
         """
         inner = "critic.fsdp" if owner == "critic" else f"{owner}.fsdp_config"
-        old = self.at(f"{owner}.{SEQUENCE}") or self.at(
-            f"actor_rollout_ref.actor.{SEQUENCE}"
-        )  # above 1 it wins; the reference has the actor's
+        # Above 1 the older key wins; the reference has the actor's.
+        old = self.at(f"{owner}.{SEQUENCE}") or self.at(f"actor_rollout_ref.actor.{SEQUENCE}")
         is_new = self.has(f"{inner}.{SEQUENCE}") and (old is None or (isinstance(old, Scalar) and old.value == 1))
         return f"{inner if self.since('0.8.0') and (owner == 'critic' or is_new) else owner}.{SEQUENCE}"
 
