@@ -21,7 +21,7 @@ EXIT_CODES = {"exact": 0, "lossy": 0, "refused": 1, "unusable": 2}
 
 @click.command()
 @click.argument("file", metavar="FILE")
-@click.option("--to", "target", type=click.Choice(list(DIALECTS)), required=True, help="The dialect of the new text.")
+@click.option("--to", "target", type=click.Choice(list(DIALECTS), case_sensitive=False), required=True, help="The dialect of the new text.")
 @source_options
 @level_option
 @click.option("-o", "--output", "output", metavar="OUT", help="Write the new text to this file; without it, to standard output.")

@@ -32,7 +32,7 @@ _LIMIT = 10.0
 @click.option("-o", "--output", "output", metavar="FILE", help="Write the file with the plan in it.")
 @click.option(
     "--framework",
-    type=click.Choice(FRAMEWORKS),
+    type=click.Choice(FRAMEWORKS, case_sensitive=False),
     help="Write a file of this framework, with the batches, which its newest release takes; default: a native file.",
 )
 @click.option("--force", is_flag=True, help="Write over FILE if it is there already.")

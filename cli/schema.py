@@ -8,7 +8,7 @@ from ..models.dialect_names import FRAMEWORKS
 
 
 @click.command()
-@click.argument("kind", type=click.Choice(["native", "cluster", "plan", *FRAMEWORKS]), default="native")
+@click.argument("kind", type=click.Choice(["native", "cluster", "plan", *FRAMEWORKS], case_sensitive=False), default="native")
 def schema(kind: str) -> int:
     """Print the JSON Schema (draft-07) of a kind of file.
 

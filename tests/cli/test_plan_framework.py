@@ -67,7 +67,7 @@ def test_the_split_of_the_file_is_that_of_the_plan(tmp_path: Path, capsys: pytes
 def test_agent_workers_divide_the_answers_of_verl(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--model", "Qwen/Qwen2.5-7B-Instruct", "--cluster", "1x6xH100", "--prompts", "6", "--samples", "6", "--response", "100"]
     path = tmp_path / "run.sh"
-    assert run(["plan", *words, "--framework", "verl", "-o", str(path)]) == 0
+    assert run(["plan", *words, "--framework", "VeRL", "-o", str(path)]) == 0
     capsys.readouterr()
     assert "actor_rollout_ref.rollout.agent.num_workers=6 " in path.read_text("utf-8") and pw.verify(path, "1x6xH100").findings == ()
 
