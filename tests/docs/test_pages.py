@@ -75,6 +75,8 @@ def parameters() -> list[ParameterSet]:
     for page in PAGES:
         todo = list(steps(page))
         marks = [pytest.mark.ray, pytest.mark.slow, pytest.mark.timeout(600)] if any(step.needs_ray for step in todo) else []
+        if sum(step.text.startswith("placewright plan") for step in todo) > 6:
+            marks.append(pytest.mark.slow)  # a second each
         if todo:
             found.append(pytest.param(page, marks=marks, id=name_of(page)))
     return found
