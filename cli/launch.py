@@ -38,7 +38,7 @@ SECONDS = Seconds()
 @click.option(
     "--address", metavar="HOST:PORT", help="On the Ray cluster there, which this machine is part of; with tokens: RAY_AUTH_MODE=token."
 )
-@click.option("--worker", metavar="MODULE:CLASS", help="The class of every worker; one that only knows its environment if not given.")
+@click.option("--worker", metavar="MODULE:CLASS", help="Worker class. Default: a built-in no-op worker.")
 @click.option("--call", "method", metavar="METHOD", help="Call this method on every worker and wait until all have returned.")
 @click.option(
     "--dry-run", is_flag=True, help="Say what would be reserved where on the cluster at --address, and what is short; start nothing."

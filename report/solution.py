@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 GIVEN = "given"
 _HOW = {
     GIVEN: "all ranks are given",
-    "greedy": "greedy meets the bound",
-    "patterns": "proved by counting uses of alike domains",
+    "greedy": "",
+    "patterns": "proved by counting uses of equal domains",
     "search": "proved by search",
     "sweep": "proved by a sweep over the ranks",
 }
@@ -68,7 +68,7 @@ def render(
         blocks.append("\n".join(f"chosen for {escape(name)}: {degrees}" for name, degrees in plan.degrees.items()))
     if answer.how != GIVEN and (plan.terms or not brief):
         rows = [["objective", "value", "bound"], *([term.name, str(term.value), str(term.bound)] for term in plan.terms)]
-        nothing = "objective: nothing to weigh, every placement that holds is as good"
+        nothing = "objective: all valid placements are equally good; this is one of them"
         blocks.append(table(rows, right=(1, 2)) if plan.terms else nothing)
     if moves:
         from .moves import render as render_moves
@@ -128,10 +128,10 @@ def _of_counts(result: PlanningResult, how: str) -> str:
     if result.is_own and how in _HOW.values():
         how = "the ranks are the file's own"
     elif how == _HOW[GIVEN]:
-        how = "ranks follow from them"
+        how = ""
     elif how not in _HOW.values():
         how = f"the placement {how}"
-    return f"counts {format_proof(result, format_extrapolated(result))}, {how}"
+    return f"counts {format_proof(result, format_extrapolated(result))}" + (f", {how}" if how else "")
 
 
 def _verdict(reading: Reading, answer: Answer, plan: Plan, output: str, colour: bool) -> str:
@@ -140,6 +140,6 @@ def _verdict(reading: Reading, answer: Answer, plan: Plan, output: str, colour: 
     if answer.planned is not None:
         how = _of_counts(answer.planned, how)
     if answer.splits and plan.status == OPTIMAL:
-        word, how = paint("most even", "green", colour), f"{answer.splits:,} splits are equally good without times; {how}"
+        word, how = paint("most even", "green", colour), f"{answer.splits:,} splits are equally good without times" + (f"; {how}" if how else "")
     file_note = f"; plan in {escape(output)}" if output else ""
-    return f"{escape(reading.source.name)}: {word} ({how}) in {plan.seconds:.2f} s, {plan.digest[:19]}{file_note}"
+    return f"{escape(reading.source.name)}: {word}{f' ({how})' if how else ''} in {plan.seconds:.2f} s, {plan.digest[:19]}{file_note}"

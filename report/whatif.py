@@ -37,8 +37,8 @@ def render(file: str, pricing: Pricing, colour: bool = False) -> str:
     ]
     blocks += [_format_reason(change, colour) for change in with_reasons[:MAX_WHYS]]
     counts = Counter(change.effect for change in pricing.after)
-    counts_text = ", ".join(f"{count} {effect}" for effect, count in counts.items()) or "there is no demand that could be dropped"
-    verdict = f"{escape(file)}: {_verdict(pricing.before)} as it is; {counts_text}"
+    changes = with_noun(len(pricing.after), "change") + ": " + ", ".join(f"{count} {effect}" for effect, count in counts.items())
+    verdict = f"{escape(file)}: {_verdict(pricing.before)}; {changes if counts else 'there is no demand that could be dropped'}"
     return "\n\n".join(filter(None, [*blocks, _format_unchecked(pricing), verdict]))
 
 

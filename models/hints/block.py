@@ -112,7 +112,7 @@ def add_block(
             close = nearest(entry.key.text, KEYS)
             edit = Edit(entry.key.span, close) if close else None
             advice = f"write `{close}`" if close else "its keys are " + ", ".join(f"`{key}`" for key in KEYS)
-            message = f"`{entry.key.text}` is no key of the block `placewright`"
+            message = f"unknown key `{entry.key.text}` in the block `placewright`"
             findings.append(error("PW104", "", message, entry.key.span, label="not known", help=advice, edit=edit))
     inner = block.get(COMPONENTS) if isinstance(block, MapNode) else None
     if not isinstance(block, MapNode) or not keys or (inner is not None and not isinstance(inner, MapNode)):

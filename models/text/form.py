@@ -321,7 +321,7 @@ def _finding(form: type[Form], value: Value, fault: FormFault, subject: str, whe
     path = ".".join(map(str, place[:-1] if _is_alone(value, place) else place))
     if fault.kind == UNKNOWN_KEY:
         advice, edit = _advise_unknown(form, value, place)
-        message = f"`{path}` is no key of {where}"
+        message = f"unknown key `{path}` in {where}"
         return error(code or "PW104", subject, message, _key(value, place), label="not known", help=advice, edit=edit)
     if fault.kind == MISSING:
         return error(code or "PW101", subject, f"`{path}` of {where} is missing", _nearest_span(value, place), help=f"add `{path}:`")

@@ -29,8 +29,8 @@ def render(account: Account) -> list[str]:
     return [block for block in blocks if block]
 
 
-def headline(account: Account) -> str:
-    """`plan: 20.18 seconds an iteration, 128 accelerators, proved the best (...)`."""
+def headline(account: Account, brief: bool = False) -> str:
+    """`plan: 20.18 seconds an iteration, 128 accelerators, proved the best (...)`; brief, without the effort of the search."""
     result, question, best = account.planned, account.planned.question, account.planned.best
     traffic = f" ({seconds(best.traffic)} of them for traffic)" if best.traffic else ""
     count = best.accelerators(question)
@@ -42,7 +42,7 @@ def headline(account: Account) -> str:
     distance = max(0.0, 100 * (value - result.bound) / result.bound) if result.bound > 0 else 0.0
     percentage = "less than 0.1 %" if 0 < distance < 0.05 else f"{distance:.1f} %"
     gap = f"{percentage} from the bound" if account.given else f"within {percentage} of the best possible"
-    by_times = format_assumption(account) if result.bound > 0 or result.proved else ""
+    by_times = format_assumption(account, brief) if result.bound > 0 or result.proved else ""
     proof = f"{gap}{format_scope(result)}{by_times}" if distance <= FAR or account.given else _far(result)
     proof = proof if result.bound > 0 else "not bounded"
     if best.design.overlapping and (account.given or not result.proved):
@@ -59,7 +59,8 @@ def headline(account: Account) -> str:
     search = f"{searched} searched" if searched else "decided by bounds" if result.proved or account.given else "none searched"
     effort = f"{total} {plural('arrangement', total)}, {search}" if total else search
     clauses = figures if question.aim == SECONDS else figures[::-1]
-    return f"{'these ranks' if account.given else 'plan'}: {', '.join([*clauses, proof])} (cost model {result.model}{batches}; {effort})"
+    text = f"{'these ranks' if account.given else 'plan'}: {', '.join([*clauses, proof])}"
+    return text if brief else f"{text} (cost model {result.model}{batches}; {effort})"
 
 
 def _far(result: PlanningResult) -> str:
@@ -104,7 +105,7 @@ NOTICED = 10
 
 def render_brief(account: Account) -> list[str]:
     """Return the blocks of the account; `-v` adds usage, memory and measurements."""
-    first = [headline(account), components(account), *_bottleneck(account), *_list_assumed(account)]
+    first = [headline(account, brief=True), components(account), *_bottleneck(account), *_list_assumed(account)]
     blocks = ["\n".join(first), own_placement(account), alternatives(account, brief=True), sensitivities(account)]
     return [block for block in blocks if block]
 
@@ -132,7 +133,8 @@ def _list_assumed(account: Account) -> Iterator[str]:
         (ESTIMATED, "times estimated for"),
     ):
         names = [task_name(question, basis.task) for basis in account.bases if basis.kind == kind]
-        clauses += [f"{how} {join_names(names)}"] if names else []
+        far = f", up to {max(basis.beyond for basis in account.bases):.1f}x beyond what was measured" if kind == BEYOND else ""
+        clauses += [f"{how} {join_names(names)}{far}"] if names else []
     any_degrees = [task_name(question, basis.task) for basis in account.bases if basis.any_degrees]
     clauses += [f"the same time with any degrees for {join_names(any_degrees)}"] if any_degrees else []
     entries = [entry for bill in account.bills for entry in bill.peak.entries]

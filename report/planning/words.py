@@ -196,14 +196,20 @@ def list_extrapolated(account: Account) -> list[str]:
     return [task_name(account.planned.question, basis.task) for basis in account.bases if basis.kind == BEYOND]
 
 
-def format_assumption(account: Account) -> str:
-    """Format ` under times extrapolated for actor, 8.0x beyond what was measured`; else ""."""
+def format_assumption(account: Account, brief: bool = False) -> str:
+    """Format ` under times extrapolated for actor, 8.0x beyond what was measured`; else "".
+
+    `brief` without the components: ` under estimated times`.
+    """
     names = list_extrapolated(account)
     tasks_of_kind = {
         kind: [task_name(account.planned.question, basis.task) for basis in account.bases if basis.kind == kind]
         for kind in (FITTED, ESTIMATED)
     }
     clauses = [f"{kind} for {join_names(tasks)}" for kind, tasks in tasks_of_kind.items() if tasks]
+    if brief and (names or clauses):
+        kinds = [*(["extrapolated"] if names else []), *(kind for kind, tasks in tasks_of_kind.items() if tasks)]
+        return _format_after(account.planned, f"under {join_names(kinds)} times")
     if names:
         farthest = max(basis.beyond for basis in account.bases)
         up_to = "up to " if len(names) > 1 else ""

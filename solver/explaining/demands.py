@@ -64,7 +64,7 @@ def _describe(component: Component, is_estimate: bool) -> Iterator[DemandText]:
     if component.host_memory:
         yield DemandText(name, f"{write_memory(component.host_memory)} of its node for each process", component.span("host_memory"))
     if component.traffic:
-        exchange = f"its processes exchange {write_memory(component.traffic)} a step with every further domain that they use"
+        exchange = f"its processes exchange {write_memory(component.traffic)} a step with each extra node or rack"
         yield DemandText(name, exchange + (" (an estimate)" if is_estimate else ""), None if is_estimate else component.span("traffic"))
 
 

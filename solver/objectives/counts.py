@@ -24,7 +24,7 @@ Range = tuple[int, int]
 class MissingAccelerators:
     """Accelerators below the upper end, per component with a range of amounts."""
 
-    name: ClassVar[str] = "accelerators short of what was asked at most"
+    name: ClassVar[str] = "accelerators below the requested maximum"
 
     def encode(self, problem: Problem, variables: Variables) -> Amount:
         limits = [(component.most, variables.bundle(component)) for component in self.stretchable(problem)]
@@ -82,7 +82,7 @@ class MissingAccelerators:
 class MissingProcesses:
     """Processes below the upper end, per component on nodes with a range."""
 
-    name: ClassVar[str] = "processes short of what was asked at most"
+    name: ClassVar[str] = "processes below the requested maximum"
 
     def encode(self, problem: Problem, variables: Variables) -> Amount:
         return variables.total(component.most - variables.processes(component) for component in _on_nodes(problem))

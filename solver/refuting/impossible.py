@@ -216,7 +216,7 @@ def _even_less(problem: Problem, whole: Problem, row: CountingRow) -> Iterator[C
         if component.runs is None and component.least != problem[component.name].least == 1 and row.size:
             request, smallest = whole[component.name], max(component.unit, 1)
             clause = AllPlaced().explain(whole, request)
-            text = f"{clause.text.split(' (')[0]}; even {smallest} would be too much"
+            text = f"{clause.text.split(' (')[0]}; even {smallest} does not fit"
             yield ConflictClause(text, clause.demands) if smallest < request.least else clause
 
 

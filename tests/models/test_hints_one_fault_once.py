@@ -21,11 +21,11 @@ def said(tmp_path: Path, text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("hints", "told"),
     [
-        ("{accelerators: 8, tp: 2}", "PW104 `tp` is no key of the hints of `actor`; write `parallel: {tp: ...}`"),
-        ("{accelerators: 8, model: x}", "PW104 `model` is no key of the hints of `actor`; write `estimate: {model: ...}`"),
+        ("{accelerators: 8, tp: 2}", "PW104 unknown key `tp` in the hints of `actor`; write `parallel: {tp: ...}`"),
+        ("{accelerators: 8, model: x}", "PW104 unknown key `model` in the hints of `actor`; write `estimate: {model: ...}`"),
         ("{accelerators: 16-8}", "PW105 `accelerators` of the hints of `actor`: `16-8` runs backwards; write `8-16`"),
-        ("{accelerators: 8, pin: {rnaks: 0, nodes: 1}}", "PW104 `pin.rnaks` is no key of the hints of `actor`; write `ranks`"),
-        ("{seconds: [{accelerators: 8, secnods: 3}]}", "PW104 `seconds.0.secnods` is no key of the hints of `actor`; write `seconds`"),
+        ("{accelerators: 8, pin: {rnaks: 0, nodes: 1}}", "PW104 unknown key `pin.rnaks` in the hints of `actor`; write `ranks`"),
+        ("{seconds: [{accelerators: 8, secnods: 3}]}", "PW104 unknown key `seconds.0.secnods` in the hints of `actor`; write `seconds`"),
         (
             "{accelerators: 8, memory: 50GiB, phase: train, offloaded: 60GiB}",
             "PW121 `actor` keeps 60 GiB while it is offloaded, more than the 50 GiB that it needs; write less, or more `memory`",
@@ -47,25 +47,25 @@ def test_a_fault_is_told_once_with_what_mends_it(hints: str, told: str, tmp_path
 def test_a_key_of_the_items_of_lists_is_no_key_of_a_map(key: str, few: str, tmp_path: Path) -> None:
     """And of thirty keys only those are named that are like it."""
     (found,) = said(tmp_path, f"components:\n  actor: {{accelerators: 8, {key}: 1}}\n")
-    assert found.startswith(f"PW104 `{key}` is no key of the hints of `actor`; {few}")
+    assert found.startswith(f"PW104 unknown key `{key}` in the hints of `actor`; {few}")
 
 
 def test_of_few_keys_all_are_named(tmp_path: Path) -> None:
     (found,) = said(tmp_path, "components:\n  actor: {accelerators: 8, parallel: {tp: 2, zz: 1}}\n")
-    assert found == "PW104 `parallel.zz` is no key of the hints of `actor`; known keys are tp, pp, cp, ep, dp"
+    assert found == "PW104 unknown key `parallel.zz` in the hints of `actor`; known keys are tp, pp, cp, ep, dp"
 
 
 def test_a_missing_key_that_no_other_is_meant_for_is_told_too(tmp_path: Path) -> None:
     found = said(tmp_path, "components:\n  actor: {accelerators: 8, pin: {colour: 0, nodes: 1}}\n")
     assert [each.split(";")[0] for each in found] == [
         "PW101 `pin.ranks` of the hints of `actor` is missing",
-        "PW104 `pin.colour` is no key of the hints of `actor`",
+        "PW104 unknown key `pin.colour` in the hints of `actor`",
     ]
 
 
 def test_a_key_of_a_map_within_the_plan_is_told_where_it_belongs(tmp_path: Path) -> None:
     found = said(tmp_path, "components:\n  actor: {seconds: {8: 10}}\nplan: {seconds: 5}\n")
-    assert found == ["PW104 `seconds` is no key of `plan`; write `budget: {seconds: ...}`"]
+    assert found == ["PW104 unknown key `seconds` in `plan`; write `budget: {seconds: ...}`"]
 
 
 def test_a_tab_is_called_one(tmp_path: Path) -> None:

@@ -155,7 +155,7 @@ def test_every_demand_on_the_topology_is_a_sentence_with_its_line() -> None:
         "actor: ranks 0-1 on node 0 (line 7)",
         "actor: not on node 2 (line 8)",
         "actor: 10 GiB of its node for each process (line 9)",
-        "actor: its processes exchange 1 GiB a step with every further domain that they use (line 10)",
+        "actor: its processes exchange 1 GiB a step with each extra node or rack (line 10)",
         "rollout: 2 GiB of each accelerator stay taken while another phase runs (line 12)",
         "actor to rollout: 3 GiB of weights for each domain without actor and 5 MiB for each accelerator of rollout that none of actor "
         "serves in its domain, one of which serves 2 (line 13)",

@@ -50,7 +50,7 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
             edit = Edit(entry.key.span, close) if close else None
             advice = f"write `{close}`" if close else "its keys are " + ", ".join(f"`{key}`" for key in KEYS)
             advice = f"write it below `cluster`, as `cluster: {{{entry.key.text}: ...}}`" if entry.key.text in OF_THE_CLUSTER else advice
-            message = f"`{entry.key.text}` is no key of a native file"
+            message = f"unknown key `{entry.key.text}` in a native file"
             findings.append(error("PW104", "", message, entry.key.span, label="not known", help=advice, edit=edit))
     interpolator = Interpolator.of(document)
     values = {key: interpolator.tree(value, (key,)) for key in KEYS if (value := root.get(key)) is not None}

@@ -68,7 +68,7 @@ class RoleWorkers(RollChecks):
             return self._environments(role) if role.created else role
         if role.block is None:
             if role.created and role.key not in self.setup.hinted_names and self.settings.at(role.key) is None:
-                self._report_no_workers(role, "is nowhere configured")
+                self._report_no_workers(role, "is not configured")
             return role
         block, entry, strategy = role.block, role.block.entry(DEVICES), self._strategy(role)
         role = replace(role, strategy=strategy, mapping=self.settings.at(role.path(DEVICES)) if entry else None)

@@ -91,8 +91,8 @@ def test_every_time_that_is_none_is_told(seconds: str, wrong: list[str], tmp_pat
 @pytest.mark.parametrize(
     ("hint", "told", "advice"),
     [
-        ("pin: {0: 7}", ["`pin.0` is no key of the hints of `a`"], "write a list such as `[{ranks: 0-7, nodes: 3}]`"),
-        ("pin: {rank: 0}", ["`pin.nodes` of the hints of `a` is missing", "`pin.rank` is no key of the hints of `a`"], "write `ranks`"),
+        ("pin: {0: 7}", ["unknown key `pin.0` in the hints of `a`"], "write a list such as `[{ranks: 0-7, nodes: 3}]`"),
+        ("pin: {rank: 0}", ["`pin.nodes` of the hints of `a` is missing", "unknown key `pin.rank` in the hints of `a`"], "write `ranks`"),
         ("pin: {ranks: 0}", ["`pin.nodes` of the hints of `a` is missing"], "add `pin.nodes:`"),
     ],
 )

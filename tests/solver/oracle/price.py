@@ -23,7 +23,7 @@ def tiers(job: Job, helds: Helds, preferred_cut: int) -> Iterator[Tier]:
             for w in job.wishes
             if (w.kind == NODE) == (what == "processes") and w.counts and w.given is None
         ]
-        yield ((f"{what} short of what was asked at most", sum(short), 1),)
+        yield ((f"{what} below the requested maximum", sum(short), 1),)
     yield (("preferred groups cut", preferred_cut, 1),)
     sent = [tuple(_sent(job, helds, level)) for level in job.cluster.levels]
     if job.weights is None:

@@ -105,6 +105,6 @@ def expected() -> set[str]:
     levels = {"zone": "zones", "rack": "racks", "nvlink_domain": "NVLink domains"}.values()
     found |= {f"term: MiB of {what} across {level}" for what in ("collectives", "weights", "streams") for level in levels}
     found |= {f"term: extra {level}" for level in levels}
-    found |= {f"term: {what} short of what was asked at most" for what in ("accelerators", "processes")}
+    found |= {f"term: {what} below the requested maximum" for what in ("accelerators", "processes")}
     found |= {"term: preferred groups cut", "term: extra nodes of contiguous components", "term: processes on the fullest nodes"}
     return found

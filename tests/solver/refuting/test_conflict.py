@@ -101,7 +101,7 @@ def test_components_that_are_alike_are_told_together() -> None:
     assert finding.message == "impossible: a, b and c need 24 accelerators, the cluster has 16"
     assert finding.notes == (
         "each of a and b asks for 8 accelerators (the cluster has 16)",
-        "c asks for 8 accelerators; even 1 would be too much",
+        "c asks for 8 accelerators; even 1 does not fit",
     )
 
 

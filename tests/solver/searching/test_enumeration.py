@@ -78,4 +78,4 @@ def test_every_range_has_every_place() -> None:
     ranges = [component("a", 1, 4, contiguous=True), component("b", 2, 4, contiguous=True)]
     answer = solve(problem(where, component("c", 2), *ranges))
     assert answer.plan is not None
-    assert {term.name: term.value for term in answer.plan.terms}["accelerators short of what was asked at most"] == 3
+    assert {term.name: term.value for term in answer.plan.terms}["accelerators below the requested maximum"] == 3

@@ -106,7 +106,7 @@ def test_work_of_the_level_training_is_judged_there_only() -> None:
             "drop relation `disjoint`",
         ),
         ("relations: [{kind: disjoint, components: [actor, actor]}]\n", "PW121", "names itself in relation `disjoint`", "another"),
-        ("relations: [{kid: disjoint, components: [actor, rollout]}]\n", "PW104", "`kid` is no key of `relations.0`", "write `kind`"),
+        ("relations: [{kid: disjoint, components: [actor, rollout]}]\n", "PW104", "unknown key `kid` in `relations.0`", "write `kind`"),
         ("relations: [{components: [actor, rollout]}]\n", "PW101", "`kind` of `relations.0` is missing", "add"),
         ("work: [{component: env, amount: 5}]\n", "PW101", "`what` of `work.0` is missing", "add"),
         ("work: [{component: envs, what: games, amount: 5}]\n", "PW121", "`envs`, which is no component", "write `env`"),

@@ -265,7 +265,7 @@ rewards: {math: {world_size: 1}}
 def test_older_releases_know_no_teacher_as_reference() -> None:
     teacher = {"device_mapping": "list(range(0,8))", **RLVR["actor_train"]}
     found = told("rlvr", {"init_kl_coef": 0.2, "use_opd": True, "teacher": teacher}, "0.2.0")
-    assert any("`reference` is nowhere configured" in message for _, message in found)
+    assert any("`reference` is not configured" in message for _, message in found)
 
 
 @pytest.mark.parametrize(
