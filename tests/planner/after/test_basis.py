@@ -80,7 +80,7 @@ def test_degrees_that_a_file_has_already_are_taken_before_the_first_and_told_as_
     found = pw.account(path, cluster="1x8xH100", sandbox=False, searches=0)
     its = next(each for each in found.bases if each.task.component == "rollout")
     assert its.any_degrees and its.as_written is (told == "those of the file")
-    assert f"rollout: as long with any degrees, since the time used does not say with which: {told}" in assumptions(found)
+    assert f"rollout: equally fast with any degrees, since its time names no degrees: {told}" in assumptions(found)
     rests = to_data(found)["rests_on"]
     assert {each["task"]: each.get("as_written") for each in rests}[str(its.task)] is its.as_written
 
