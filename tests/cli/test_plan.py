@@ -21,7 +21,7 @@ def test_a_plan_is_on_one_screen_with_its_range_and_its_memory(capsys: pytest.Ca
     assert said.err == "" and len(said.out.splitlines()) < 40
     for words in (
         "seconds an iteration (",
-        "under times estimated for rollout, reference and actor",
+        "under estimated times",
         "memory: ",
         "bottleneck: ",
         "next: `init`",

@@ -144,7 +144,7 @@ def test_hints_about_a_component_with_ranks_are_kept_beside_them() -> None:
         ("a: {accelerators: 12, parallel: {tp: 8}}", "PW208", "`a` asks for 12 accelerators, no multiple of 8", (1, 19)),
         ("a: {accelerators: 9-15, parallel: {tp: [8, 16]}}", "PW208", "`a` asks for 9-15 accelerators", (1, 19)),
         ("a: {acelerators: 8}", "PW104", "unknown key `acelerators` in the hints of `a`", (1, 5)),
-        ("a: {accelerators: 8, parallel: {xp: 2}}", "PW104", "`parallel.xp` is no key", (1, 33)),
+        ("a: {accelerators: 8, parallel: {xp: 2}}", "PW104", "unknown key `parallel.xp`", (1, 33)),
         ("a: {accelerators: 0}", "PW105", "`accelerators` of the hints of `a`: `0` is less than 1", (1, 19)),
         ("a: {}", "PW101", "the size of `a` is unknown", (1, 1)),
         ("a: {accelerators: 1, node_group: h10}", "PW107", "`a` names node group `h10`, which does not exist", (1, 34)),

@@ -44,7 +44,7 @@ def test_one_edit_that_mends_several_is_one_finding() -> None:
 
 
 def test_a_component_that_is_written_wrongly_is_not_said_to_be_absent() -> None:
-    wrong = error("PW104", "rollout", "`accelerator` is no key", HERE)
+    wrong = error("PW104", "rollout", "unknown key `accelerator`", HERE)
     absent, other = error("PW123", "rollout", "`rollout` is not placed", HERE), error("PW123", "reward", "`reward` is not placed", HERE)
     kept, held = first_causes([absent, wrong, other])
     assert kept == [wrong, other]

@@ -56,7 +56,7 @@ def test_everything_may_be_left_out(tmp_path: Path) -> None:
         ("{sharding: zero}", "PW105", "no sharding"), ("{recompute: some}", "PW105", "no recomputation"), ("{utilization: 60.5}", "PW105", "utilization"),
         ("{utilization: 101}", "PW105", "utilization"), ("{sequence: 0}", "PW105", "sequence"), ("{offload: maybe}", "PW105", "offload"),
         ("{sharding: megatron, shards: 4}", "PW121", "divides nothing among 4 ranks"), ("{shards: 0}", "PW105", "shards"),
-        ("{parameter: 7B}", "PW104", "`estimate.parameter` is no key"), ("7B", "PW105", "estimate"),
+        ("{parameter: 7B}", "PW104", "unknown key `estimate.parameter`"), ("7B", "PW105", "estimate"),
     ],
 )  # fmt: skip
 def test_what_cannot_be(estimate: str, code: str, words: str, tmp_path: Path) -> None:

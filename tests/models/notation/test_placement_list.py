@@ -110,7 +110,7 @@ def test_equal_neighbours_on_nodes_in_order_are_one_entry() -> None:
         ([{"ranks": 0, "node": 0, "accelerators": 0, "node_group": "arms"}], "PW107", "`arms` is none of its node groups"),
         ([], "PW105", "placement"),
         ([{"node": 0}], "PW101", "`placement.0.ranks` of the hints of `a` is missing"),
-        ([{"rank": 0, "ranks": 0, "node": 0}], "PW104", "`placement.0.rank` is no key"),
+        ([{"rank": 0, "ranks": 0, "node": 0}], "PW104", "unknown key `placement.0.rank`"),
     ],
 )
 def test_faults(placement: object, code: str, message: str) -> None:
