@@ -19,7 +19,7 @@ from ...models.quantity import memory_text
 from ...models.record import dataclass
 from ..layout.layout import even
 from ..memory import peak
-from ..rules.amounts.all_placed import amount_of
+from ..rules.amounts import amount_of
 from ..wording import join_names, level_name
 from .census import CountingRow
 from .oracle import Oracle, Verdict
@@ -107,12 +107,7 @@ def best(count: int, works: Callable[[int], bool]) -> int:
 
 def with_component(name: str, **fields: Any) -> Apply:
     """Return a change of fields of a single component."""
-
-    def apply(problem: Problem) -> Problem:
-        components = tuple(replace(member, **fields) if member.name == name else member for member in problem.components)
-        return replace(problem, job=replace(problem.job, components=components))
-
-    return apply
+    return lambda problem: problem.with_fields({name: fields})
 
 
 def asking(component: Component, amount: int) -> Apply:

@@ -42,7 +42,7 @@ def shared_cluster(seed: int) -> Problem:
 
 def aimed(question: Problem) -> tuple[Variables, BoundStage]:
     """The model of the first tier, and its bound stage."""
-    variables, tier = compile(question, minimise=False), tiers(question)[0]
+    variables, tier = compile(question), tiers(question)[0]
     aim(variables, tier)
     return variables, BoundStage(variables.model, aggregates_of(variables, tier))
 
@@ -64,22 +64,6 @@ def test_the_bound_grows_to_the_optimum_and_not_beyond(seed: int) -> None:
     assert all(bound is not None and bound <= best(seed) for bound in bounds)
     assert bounds == sorted(bounds)  # type: ignore[type-var]
     assert bounds[-1] == best(seed)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(examples(3)))
-def test_made_tighter_it_proves_the_same(seed: int) -> None:
-    stage = aimed(shared_cluster(seed))[1]
-    plain, before = stage.bound, stage.spent
-    stage.tighten(60.0)
-    assert stage.spent > before and plain is not None and stage.bound is not None and plain <= stage.bound <= best(seed)
-    again = stage.spent
-    stage.tighten(60.0)  # it is as tight as it gets
-    assert stage.spent == again
-    for _ in range(40):
-        stage.advance(None, 1.0, 10)
-        assert stage.bound is not None and stage.bound <= best(seed)
-    assert stage.bound == best(seed)
 
 
 @pytest.mark.parametrize("seed", range(examples(3)))
@@ -111,12 +95,11 @@ def test_bounds_of_a_later_tier_grow_to_its_optimum_and_not_beyond(seed: int) ->
     question = shared_cluster(seed)
     nodes = [replace(node, topology={**node.topology, "zone": f"z{node.topology['rack'] > 'r2'}"}) for node in question.cluster.nodes]
     question = replace(question, cluster=Cluster(tuple(nodes)))
-    variables, (first, second, *_) = compile(question, minimise=False), tiers(question)
+    variables, (first, second, *_) = compile(question), tiers(question)
     amount = aim(variables, first)
     variables.at_most(amount, run(variables, 20.0, seed=1).objective)
     aim(variables, second)
     stage = BoundStage(variables.model, aggregates_of(variables, second), aggregates_of(variables, first))
-    stage.tighten(60.0)
     optimum = run(variables, 20.0, seed=1)
     assert optimum.status is Status.OPTIMAL
     bounds = [stage.bound]
@@ -130,9 +113,7 @@ def test_bounds_of_a_later_tier_grow_to_its_optimum_and_not_beyond(seed: int) ->
 def test_the_same_work_and_the_same_bounds_every_time() -> None:
     def path() -> list[tuple[int | None, float, list[dict[int, int]]]]:
         stage, found = aimed(shared_cluster(2))[1], []
-        for number in range(5):
-            if number == 2:
-                stage.tighten(60.0)
+        for _ in range(5):
             stage.advance(None, 1.0, 7)
             found.append((stage.bound, stage.spent, stage.likely()))
         return found
@@ -150,15 +131,8 @@ def test_a_limit_of_time_or_of_relaxations_ends_it() -> None:
 
 
 def test_a_relaxation_that_nothing_satisfies_says_nothing() -> None:
-    variables = compile(shared_cluster(1), minimise=False)
+    variables = compile(shared_cluster(1))
     tier = tiers(variables.problem)[0]
     variables.require(aim(variables, tier) <= -1)
     stage = BoundStage(variables.model, aggregates_of(variables, tier))
     assert not stage.is_solved and not stage.is_open and stage.bound is None
-
-
-def test_a_root_without_time_stays_as_it_is() -> None:
-    stage = aimed(shared_cluster(1))[1]
-    before = stage.bound, stage.spent
-    stage.tighten(0.0)
-    assert (stage.bound, stage.spent) == before

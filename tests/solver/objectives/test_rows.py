@@ -6,7 +6,7 @@ import pytest
 from placewright.solver.compile import encode_tier
 from placewright.solver.cuts import CUTS
 from placewright.solver.model.variables import Variables
-from placewright.solver.objectives import domain_costs, domains
+from placewright.solver.objectives import domains, traffic
 from placewright.solver.objectives.domains import DomainCapacities
 from placewright.solver.objectives.tiers import tiers
 from placewright.solver.rules import RULES
@@ -36,6 +36,13 @@ def test_a_capacity_that_is_too_small_is_noticed(monkeypatch: pytest.MonkeyPatch
 
 def test_one_domain_too_many_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     question, fewest = TRAFFIC_CASES["collectives"], domains.fewest
-    for module in (domains, domain_costs):
+    for module in (domains, traffic):
         monkeypatch.setattr(module, "fewest", lambda layout, bundle, level: fewest(layout, bundle, level) + 1)
+    assert parity.encoded(question, RULES, [rows]) < parity.encoded(question, RULES)
+
+
+@pytest.mark.parametrize("name", ["weights", "all of it"])
+def test_a_load_that_is_too_small_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    question, limit = TRAFFIC_CASES[name], traffic.UncoveredCost.limit_of_load
+    monkeypatch.setattr(traffic.UncoveredCost, "limit_of_load", lambda *asked: limit(*asked) - 1)
     assert parity.encoded(question, RULES, [rows]) < parity.encoded(question, RULES)
