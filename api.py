@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .models.problem import Problem
     from .models.report import Converted, Report
     from .planner.answer import Solver
-    from .planner.counting import OnCounting
+    from .planner.search.found import OnCounting
     from .runtime.recovery.lifetime import Launch
     from .solver.alternatives import Alternatives
     from .solver.explaining.explain import Explanation
@@ -195,7 +195,7 @@ def solver(
     if not 0 < limit < math.inf:
         raise ValueError(f"a limit is a finite number of seconds above 0, not {limit}")
     from .planner.answer import Solver
-    from .planner.counting import silent as uncounted
+    from .planner.search.found import silent as uncounted
     from .planner.write_back import refusing
     from .solver.searching.progress import silent
 

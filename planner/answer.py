@@ -17,7 +17,7 @@ from ..models.problem import Problem
 from ..models.record import dataclass
 from ..solver.in_turn import solve_in_turn
 from ..solver.session import Session
-from .counting import OnCounting, silent
+from .search.found import OnCounting, silent
 
 if TYPE_CHECKING:
     from ..models.findings.finding import Finding

@@ -31,10 +31,9 @@ from ..solver.sandbox.end_reasons import SearchStopped, report_interrupt
 from ..solver.session import Session
 from .check import faults
 from .costs import cost_design, cost_model
-from .counting import Counting, OnCounting, silent
 from .placing import placing
 from .problem import planning_problem
-from .search.found import Price, SearchOutcome, SearchResult
+from .search.found import Counting, OnCounting, Price, SearchOutcome, SearchResult, silent
 from .search.search import search
 from .traffic import Traffic
 from .unplaced import refusal, report_over_budget

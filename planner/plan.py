@@ -12,7 +12,7 @@ from functools import partial
 from typing import Mapping, Sequence
 
 from ..models.account import Baseline
-from ..models.answer import IMPOSSIBLE, Answer, Solve
+from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ..models.findings.finding import Finding
 from ..models.parallel import Parallel
 from ..models.placements.plan import Plan
@@ -24,14 +24,13 @@ from ..models.planning.workload import SECONDS
 from ..models.problem import Problem
 from ..solver.rules import RULES
 from ..solver.session import Session
-from .alternatives import best_alternatives
 from .baseline import baseline_of
-from .benders import BendersLoop, PlacedDesign, accept_placement, as_written, drop_preferences, is_where, trial
+from .benders import ALTERNATIVES, GIVEN, BendersLoop, PlacedDesign, accept_placement, as_written, drop_preferences, is_where, trial
 from .check import faults
-from .counting import OnCounting, silent
 from .placing import placing
 from .problem import planning_problem
 from .scope import with_limits
+from .search.found import OnCounting, Price, silent
 from .unplaced import find_slow, not_placed, report_infeasible, report_too_many, with_help
 from .untimed import UntimedPlacement
 from .why.conflict import EACH, Planner, helps_to_place, why_none
@@ -40,6 +39,12 @@ from .write_back import Refused
 
 TRIED = 6
 """Maximum rounds of the loop for a changed problem, to see if the change helps."""
+TRIES = 8
+"""Maximum number of designs placed as alternatives."""
+AGAIN = 3
+"""Maximum number of further searches for alternatives, each without unplaceable designs."""
+SEARCHED = 0.1
+"""Deterministic seconds counted for a searched placement."""
 
 
 def plan(
@@ -88,7 +93,7 @@ def _answer(loop: BendersLoop) -> Answer:
     possible_prices = [loop.price(baseline.priced)] if baseline is not None and baseline.priced is not None and is_possible else []
     unproved_prices = (*loop.unsure, *possible_prices)
     bound = min([best.price[0], *bounds, *(price[0] for price in unproved_prices)])
-    alternatives, designs_unplaced = best_alternatives(loop, best)
+    alternatives, designs_unplaced = _find_alternatives(loop, best)
     full, enlarged = _fill(loop, best, question)
     # A component that was enlarged to the size of the set around it makes this plan one of another
     # structure.
@@ -105,6 +110,49 @@ def _answer(loop: BendersLoop) -> Answer:
     )  # fmt: skip
     findings = dict.fromkeys((*full.answer.findings, *([stop.with_answer] if (stop := loop.stopped) is not None else [])))
     return replace(full.answer, planned=result, findings=tuple(findings))
+
+
+def _find_alternatives(loop: BendersLoop, best: PlacedDesign) -> tuple[tuple[CostedDesign, ...], Sequence[CostedDesign]]:
+    """Return the best designs of other structures by price, and the unplaced ones among them.
+
+    They are placed as long as time and tries are left; a design without a placement is a no-good for
+    a further search.
+    """
+    entries, seen = list[tuple[Price, CostedDesign]](), {best.priced.design.structure()}
+    unsure, remaining, tries = list[CostedDesign](), loop.limit, TRIES
+
+    def keep(price: Price, candidate: CostedDesign) -> None:
+        entries.append((price, candidate))
+        entries.sort(key=lambda entry: entry[0])
+        seen.add(candidate.design.structure())
+
+    for placed in sorted(loop.placed, key=lambda placed: placed.price):
+        if placed.priced.design.structure() not in seen:
+            keep(placed.price, placed.priced)
+    for round_number in range(AGAIN + 1):
+        ruled_out = False
+        for result in loop.searched.found:
+            if result.design.structure() in seen or (len(entries) >= ALTERNATIVES and result.price >= entries[ALTERNATIVES - 1][0]):
+                continue
+            answer, attempt = Answer(UNDECIDED), None
+            if tries > 0 and remaining > 0:
+                answer, attempt = loop.attempt(result.design, anywhere=True)
+                remaining -= SEARCHED if answer.how == "search" else 0.0
+            tries -= 1
+            if answer.verdict == IMPOSSIBLE:
+                loop.probes = probes_before = max(0, min(loop.probes, int(remaining / SEARCHED)))
+                loop.bar(result, answer)
+                remaining, ruled_out = remaining - SEARCHED * (probes_before - loop.probes), True
+                continue
+            candidate = attempt.priced if attempt is not None and answer.plan is not None else loop.cost(result.design)
+            keep(loop.price(candidate), candidate)
+            if answer.plan is None:
+                unsure.append(candidate)
+                tries = tries if answer.how == GIVEN else 0
+        if not ruled_out or tries <= 0 or loop.spent >= loop.limit or loop.session.cancelled or round_number == AGAIN:
+            break
+        loop.search()
+    return tuple(candidate for _, candidate in entries[:ALTERNATIVES]), unsure
 
 
 def _note_scope(answer: Answer, question: PlanningProblem) -> Answer:

@@ -7,7 +7,7 @@ from typing import Mapping, Sequence
 
 from ..models.placements.plan import Plan, TermValue
 from ..models.planning.workload import SECOND
-from ..planner.counting import Counting
+from ..planner.search.found import Counting
 from ..solver.wording import figure, with_unit
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import replace
-from operator import add, mul
-from typing import Iterator, Mapping, NamedTuple, Sequence
+from operator import add
+from typing import NamedTuple, Sequence
 
 from ...models.planning.cost_models import CostModel
 from ...models.planning.option import Option
@@ -52,15 +52,6 @@ class Curve:
                     self.steps.pop()
                 self.steps.append((-time, accelerators))
 
-    @property
-    def least(self) -> int:
-        """Least ns on any number of accelerators."""
-        return -self.steps[-1][0]
-
-    def within(self, time: int) -> Iterator[tuple[int, int]]:
-        """Yield (ns, accelerators) within a time, fewest accelerators first."""
-        return ((-negative, count) for negative, count in self.steps[bisect_left(self.steps, (-time, 0)) :])
-
     def count_needed(self, time: int) -> int:
         """Return the fewest accelerators within a time, ns; `ENDLESS` if none suffice."""
         place = bisect_left(self.steps, (-time, 0))
@@ -75,24 +66,17 @@ def raise_bound(curves: Sequence[Curve], lower_bound: int, most: int) -> int:
 
 
 class SetWork(NamedTuple):
-    """Least work of a set.
+    """Least work of a set: ns of all segments by accelerators, and the least ns of each segment."""
 
-    `curve` : ns of all segments by accelerators. `least`, `areas` : by segment, the least ns, and the
-    least ns times accelerators.
-    """
-
-    counts: Sequence[int]
     curve: Curve
     least: tuple[int, ...]
-    areas: tuple[int, ...]
 
 
 class Busiest:
     """Lower bounds by the work on the accelerators, before any structure is listed.
 
-    In each segment the busiest accelerators work as long as all sets around them together, and all
-    accelerators together at least as long as all sets need on their best counts. Where the search
-    divides the iteration, all of it counts as one segment.
+    In each segment the busiest accelerators work as long as all sets around them together. Where the
+    search divides the iteration, all of it counts as one segment.
     """
 
     def __init__(self, question: PlanningProblem, model: CostModel, choices: BlockChoices) -> None:
@@ -122,35 +106,14 @@ class Busiest:
         return self._question.by_aim(time if self._full else 0, count)
 
     def _busiest(self, works: Sequence[SetWork], parents: Inside) -> int:
-        """Return the least ns of all segments, by nested sets and by areas."""
-        longest = [-(-sum(areas) // max(self.most, 1)) for areas in zip(*(work.areas for work in works))]
+        """Return the least ns of all segments on the busiest accelerators."""
+        longest = [0] * len(works[0].least)
         for number, work in enumerate(works):
             loads, outer = work.least, number
             while outer < len(parents) and (outer := parents[outer]) != OUTSIDE:
                 loads = tuple(map(add, loads, works[outer].least))
             longest = list(map(max, longest, loads))
         return sum(longest)
-
-    def count_used(self, sets: Sets, parents: Inside, time: int) -> int:
-        """Return the fewest accelerators for these sets within a time, ns; `ENDLESS` if none suffice."""
-        works, inner = self._works_of(sets), dict[int, list[int]]()
-        for number, outer in enumerate(parents):
-            inner.setdefault(outer, []).append(number)
-        return self._count_used(works, inner, OUTSIDE, time) if works is not None else ENDLESS
-
-    def _count_used(self, works: Sequence[SetWork], inner: Mapping[int, Sequence[int]], outer: int, time: int) -> int:
-        """Return the fewest accelerators for all sets inside another."""
-        total = 0
-        for number in inner.get(outer, ()):
-            fewest, counts = ENDLESS, works[number].counts
-            for spent, count in works[number].curve.within(time):
-                within = self._count_used(works, inner, number, time - spent) if number in inner else 0
-                place = bisect_left(counts, max(count, within))
-                fewest = min(fewest, counts[place] if place < len(counts) else ENDLESS)
-                if within <= count:
-                    break
-            total += fewest
-        return total
 
     def _works_of(self, sets: Sets) -> list[SetWork] | None:
         """Return the work of each set; None if one has no choice."""
@@ -168,15 +131,6 @@ class Busiest:
                 [choice.loads[places.index(segment)] * self._divisor if segment in places else 0 for choice in choices]
                 for segment in range(max(self._segments, default=0) + 1)
             ]
-            counts = [choice.accelerators for choice in choices]
-            self._works[members] = (
-                SetWork(
-                    counts,
-                    Curve(list(zip(counts, map(sum, zip(*loads))))),
-                    tuple(map(min, loads)),
-                    tuple(min(map(mul, counts, times)) for times in loads),
-                )
-                if choices
-                else None
-            )
+            steps = [(choice.accelerators, sum(times)) for choice, times in zip(choices, zip(*loads))]
+            self._works[members] = SetWork(Curve(steps), tuple(map(min, loads))) if choices else None
         return self._works[members]

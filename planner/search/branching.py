@@ -15,7 +15,7 @@ from ...models.planning.workload import SECONDS
 from ...models.record import dataclass
 from .bounds import Curve, raise_bound
 from .found import ENDLESS, FREE, NOTHING, Price, SearchResult
-from .sizing import Places, Sizing, WeightedRow
+from .sizing import ChoiceRow, Places, Sizing
 from .structures import OUTSIDE
 
 COUNTED = 50
@@ -273,7 +273,7 @@ class Branching:
         return (times - time, most) if time <= times and count <= most else None
 
 
-def _keep(remaining: list[list[int]], row: WeightedRow, most: int) -> bool:
+def _keep(remaining: list[list[int]], row: ChoiceRow, most: int) -> bool:
     """Remove choices by a row, raised by `most`; return False if nothing is left."""
     lows = row.least(remaining)
     spare = row.most + most - sum(lows.values())

@@ -1,4 +1,4 @@
-"""OptionLimits between components: weights of their options sum to at most a number."""
+"""Limits between components: weights of their options sum to at most a number."""
 
 from __future__ import annotations
 

@@ -13,16 +13,14 @@ from typing import Union
 
 from ...models.planning.cost_models import CostModel
 from ...models.planning.problem import PlanningProblem
-from ...models.planning.workload import SECONDS
 from ...solver.sandbox.end_reasons import SearchStopped, report_interrupt
 from ...solver.session import Session
-from ..counting import OnCounting, silent
 from .bounds import Busiest, Sets, with_least_memory
 from .branching import Branching
 from .choices import BlockChoices
-from .found import FREE, NOTHING, Price, SearchOutcome, SearchProgress, SearchResult
+from .found import FREE, NOTHING, OnCounting, Price, SearchOutcome, SearchProgress, SearchResult, silent
 from .sizing import Sizing
-from .structures import OUTSIDE, Inside, Partition, arrangements
+from .structures import OUTSIDE, BlockStructure, Inside, arrangements, divide
 
 __all__ = ["SearchResult", "Price", "SearchOutcome", "search"]
 STRUCTURE, BEGUN, LISTED = 0.0002, 0.00004, 0.000001
@@ -37,7 +35,7 @@ COSTLY = 200
 """Least number of options for searches with relaxed memory first."""
 HURRIED = 8
 """Maximum number of structures tried after the limit while there is no design."""
-Open = tuple[Price, bool, int, Union[Partition, Branching]]
+Open = tuple[Price, bool, int, Union[BlockStructure, Branching]]
 """Lower bound, True for a structure, number, and what is open: an arrangement or a structure."""
 
 
@@ -104,7 +102,7 @@ class _Search:
                 self._list(nesting)
                 self._branch(self.progress.limit if nesting == self.question.sharing.nested else FLAT * self.progress.limit)
         for floor, _, _, node in nsmallest(HURRIED, self.open) if not self.best else ():
-            if not self.best and isinstance(node, Partition):
+            if not self.best and isinstance(node, BlockStructure):
                 self._cut(node, floor, at_once=True)
             elif not self.best and isinstance(node, Branching):
                 self._search(node, 0)
@@ -113,7 +111,7 @@ class _Search:
         """Branch on the least lower bound, until it is proved or time is out."""
         while self.open and self.progress.spent < until and not (self.any_will_do and self.best):
             floor, _, _, first = self.open[0]
-            if isinstance(first, Partition):
+            if isinstance(first, BlockStructure):
                 if not self._is_cut_off(floor) and not self._cut(first, floor):
                     return
                 heappop(self.open)
@@ -146,7 +144,7 @@ class _Search:
             self.unseen[nesting] = self.best[0].price if self.best else NOTHING
         self.rivals = self.count
 
-    def _open(self, arrangement: Partition, floor: Price) -> None:
+    def _open(self, arrangement: BlockStructure, floor: Price) -> None:
         """Keep an arrangement open; the first one is searched at once."""
         number, at_once = next(self.numbers), self.any_will_do or not self.candidates
         if not at_once or not (self._is_cut_off(floor) or self._cut(arrangement, floor, at_once)):
@@ -163,14 +161,14 @@ class _Search:
         self.progress.spent += BEGUN
         self.late = self.late or (self.progress.spent > self.until and bool(self.candidates))
         floor = None if self.late else self.busiest.floor(sets, parents)
-        return floor is not None and not self._is_cut_off(floor) and (parents is None or self._has_room(sets, parents))
+        return floor is not None and not self._is_cut_off(floor)
 
-    def _cut(self, arrangement: Partition, floor: Price, at_once: bool = False) -> bool:
+    def _cut(self, arrangement: BlockStructure, floor: Price, at_once: bool = False) -> bool:
         """Open the structures of an arrangement; return False without time for all.
 
         `at_once` : True to search them first.
         """
-        for structure in arrangement.structures():
+        for structure in divide(self.question, self.model, arrangement):
             self._report()
             count_before, sizing, relaxation = self._listed_amounts(), Sizing(self.question, self.model, structure, self.ways), None
             if self.relaxed is not None and any(len(members) > 1 for members in structure.sets):
@@ -220,14 +218,6 @@ class _Search:
     def _is_cut_off(self, floor: Price) -> bool:
         """Return True if this lower bound excludes a structure from the best."""
         return len(self.best) >= self.rivals and floor >= self.best[self.rivals - 1].price
-
-    def _has_room(self, sets: Sets, parents: Inside) -> bool:
-        """Return True if the accelerators may suffice for these sets at less than the cutoff."""
-        if len(self.best) < self.rivals or not self.model.full or self.question.aim != SECONDS:
-            return True
-        (time, count), most = self.best[self.rivals - 1].price, self.busiest.most
-        fewest = self.busiest.count_used(sets, parents, time)
-        return fewest < count or (fewest <= most and self.busiest.count_used(sets, parents, time - 1) <= most)
 
     def _floor(self) -> Price:
         """Return the lower bound of all that is open."""

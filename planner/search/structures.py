@@ -1,6 +1,6 @@
 """Structures: set partitions of the components, or forests of sets with nesting.
 
-A structure is complete once the segmentation is decided too (`segmentations.py`). Partial
+A structure is complete once the iteration is divided too (`segmentations.py`). Partial
 partitions and forests are pruned as soon as a relation, the cost model or a lower bound excludes
 them.
 """
@@ -36,12 +36,13 @@ class BlockStructure:
 
     `sets` : components on exactly the same accelerators; a component without accelerators is a set
     of its own. `inside` : for each set, the set around it, whose accelerators it uses in part;
-    `OUTSIDE` without one. `segments` : for each task of the problem, its segment of the iteration.
+    `OUTSIDE` without one. `segments` : for each task of the problem, its segment of the iteration; ()
+    before the iteration is divided.
     """
 
-    sets: tuple[tuple[str, ...], ...]
-    inside: tuple[int, ...]
-    segments: tuple[int, ...]
+    sets: Sets
+    inside: Inside
+    segments: tuple[int, ...] = ()
 
     @cached_property
     def around(self) -> tuple[tuple[int, ...], ...]:
@@ -76,33 +77,18 @@ class BlockStructure:
         return tuple(map(tuple, segments.values()))
 
 
-@dataclass(frozen=True)
-class Partition:
-    """A set partition with nesting, before the iteration is divided into segments."""
-
-    question: PlanningProblem
-    model: CostModel
-    sets: Sets
-    inside: tuple[int, ...]
-
-    def structures(self) -> Iterator[BlockStructure]:
-        """Yield the structures of all segmentations."""
-        users = self.users
-        for segments in segmentations(self.question, self.model, users):
-            if not self.model.refuses(self.question, users, segments):
-                yield BlockStructure(self.sets, self.inside, segments)
-
-    @property
-    def users(self) -> Sets:
-        """For each set with accelerators, all components on them."""
-        numbers = [number for number, members in enumerate(self.sets) if not _is_bare(self.question, members[0])]
-        return BlockStructure(self.sets, self.inside, ()).users[: len(numbers)]
+def divide(question: PlanningProblem, model: CostModel, arrangement: BlockStructure) -> Iterator[BlockStructure]:
+    """Yield the structures of an arrangement, by all segmentations."""
+    users = tuple(names for names in arrangement.users if not _is_bare(question, names[0]))
+    for segments in segmentations(question, model, users):
+        if not model.refuses(question, users, segments):
+            yield BlockStructure(arrangement.sets, arrangement.inside, segments)
 
 
 def arrangements(
     question: PlanningProblem, model: CostModel, nesting: bool, can_be: CanBe | None = None, can_lie: CanLie | None = None
-) -> Iterator[Partition]:
-    """Yield each flat or each nested arrangement once; sets without accelerators come last.
+) -> Iterator[BlockStructure]:
+    """Yield each flat or each nested arrangement once, undivided; sets without accelerators come last.
 
     `can_be` : False prunes a partial partition, whichever components join the sets. `can_lie` :
     False prunes a partial forest.
@@ -115,9 +101,8 @@ def arrangements(
 
     for sets in _partitions(question, names, may_be):
         for parents in nestings(question, sets, nesting, can_lie):
-            if question.ways and not any(arrangement.matches(BlockStructure(sets, parents, ()).uses) for arrangement in question.ways):
-                continue
-            yield Partition(question, model, (*sets, *bare), (*parents, *(OUTSIDE,) * len(bare)))
+            if not question.ways or any(way.matches(BlockStructure(sets, parents).uses) for way in question.ways):
+                yield BlockStructure((*sets, *bare), (*parents, *(OUTSIDE,) * len(bare)))
 
 
 def _is_bare(question: PlanningProblem, name: str) -> bool:

@@ -10,7 +10,7 @@ from placewright.models.planning.cost_models import Maximum, Stages, Stream
 from placewright.models.planning.problem import PlanningProblem
 from placewright.planner.check import faults
 from placewright.planner.costs import cost_model
-from placewright.planner.search import branching, rows, segmentations
+from placewright.planner.search import branching, segmentations, sizing
 from placewright.planner.search import choices as joining
 from placewright.planner.search import search as searching
 from placewright.planner.search import structures as every
@@ -62,11 +62,11 @@ LIES: dict[str, tuple[object, str, Lie]] = {
     "pipelines": (Stream, "maxima", changed(weighed_more)),
     "branches": (Stream, "maxima", changed(one_chain)),
     "sets of a stage": (Stages, "maxima", changed(one_chain)),
-    "more memory around": (rows, "_memory", instead(lambda number, choice: 1)),
+    "more memory around": (sizing, "_memory", instead(lambda number, choice: 1)),
     "never so few": (Curve, "count_needed", changed(lambda needed: needed + 1)),
     "memory in one phase alone": (PlanningProblem, "turns_of", changed(lambda turns: turns[:1])),
     "room": (Sizing, "fits", instead(True)),
-    "one inside, all of it": (rows, "count_left_over", instead(0)),
+    "one inside, all of it": (sizing, "count_left_over", instead(0)),
     "both orders": (Sizing, "price", changed(lambda price: price[::-1])),
     "raised too high": (branching, "raise_bound", changed(lambda value: value + 1 + value // 8)),
     "too high": (Branching, "_price", changed(lambda price: (price[0] + 1 + price[0] // 8, price[1]))),
