@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from collections import Counter
 from typing import Iterable, Sequence
 
 from ..models.account import DECLARED, ESTIMATED, KEPT, RESIDENT, SILENT, WORKS, BlockBill, ComponentMemory, SegmentMemory
@@ -17,7 +17,6 @@ from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECOND, SECONDS
 from ..models.problem import Problem
 from ..models.quantity import write_estimate, write_memory
-from ..models.record import dataclass
 from ..solver.memory import pieces
 from ..solver.stretches import stretches
 from ..solver.wording import figure, join_names
@@ -116,70 +115,50 @@ def _is_in(component: Component, turn: Turn) -> bool:
     return turn == ("", component.name) or turn[0] in component.phases
 
 
-@dataclass
-class GivenMemory:
-    """Number of accelerators held by a set, and their models."""
-
-    count: int = 0
-    models: dict[str, None] = field(default_factory=dict)
-
-
 def bills(problem: Problem, question: PlanningProblem, design: Design, assignment: Assignment | None = None) -> tuple[BlockBill, ...]:
     """Return the memory bill of every set of components on common accelerators.
 
     Over planned components and on mixed kinds only `assignment` tells these.
     """
+    components = [part for part in problem.components if part.name in question.options or part.runs is not None]
     if assignment is not None and any(kind.mixed for kind in question.kinds):
-        return _of_sets(problem, question, design, assignment, _holding(problem, question))
-    over = _bill_placement(problem, question, design, assignment) if assignment is not None and problem.job.overlaps else ()
-    return over or (*bill(problem, question, design), *bills_of_unplanned(problem, question, design))
-
-
-def _of_sets(
-    problem: Problem, question: PlanningProblem, design: Design, assignment: Assignment, components: Sequence[Component]
-) -> tuple[BlockBill, ...]:
-    """Return the bills of sets of components as placed, for each size of accelerators."""
-    kinds = {frozenset(block.components): block.kind for block in design.blocks}
-    sets = _sets(problem, assignment, components).items()
-    blocks = ((Block(kinds.get(frozenset(names), NO_KIND), group.count, names), capacity, group) for (names, capacity), group in sets)
-    return tuple(bill_of(problem, question, design, block, capacity, tuple(group.models)) for block, capacity, group in blocks)
-
-
-def _holding(problem: Problem, question: PlanningProblem) -> list[Component]:
-    """Return the components with accelerators: planned or given."""
-    return [part for part in problem.components if part.name in question.options or part.runs is not None]
-
-
-def _bill_placement(problem: Problem, question: PlanningProblem, design: Design, assignment: Assignment) -> tuple[BlockBill, ...]:
-    """Return the bills of a placement; empty unless unplanned components lie over planned ones."""
-    blocks = {frozenset(block.components): block for block in design.blocks}
-    rows: list[tuple[Block, int | None, tuple[str, ...]]] = []
-    for (names, capacity), group in _sets(problem, assignment, _holding(problem, question)).items():
-        block = blocks.get(frozenset(name for name in names if name in question.options))
-        kind = block.kind if block is not None else NO_KIND
-        size_and_models = (capacity, tuple(group.models)) if block is None else (question.kinds[kind].memory, ())
-        rows.append((Block(kind, group.count, names), *size_and_models))
-    if all(block.kind == NO_KIND or frozenset(block.components) in blocks for block, *_ in rows):
-        return ()
-    return tuple(bill_of(problem, question, design, *row) for row in rows)
+        return _bill_sets(problem, question, design, assignment, components)
+    if assignment is not None and problem.job.overlaps:
+        over = _bill_sets(problem, question, design, assignment, components)
+        blocks = {frozenset(block.components) for block in design.blocks}
+        if any(entry.block.kind != NO_KIND and frozenset(entry.block.components) not in blocks for entry in over):
+            return over
+    return (*bill(problem, question, design), *bills_of_unplanned(problem, question, design))
 
 
 def bills_of_unplanned(problem: Problem, question: PlanningProblem, design: Design) -> tuple[BlockBill, ...]:
     """Return the bills of sets outside the planning problem, for each size of accelerators."""
     components = [component for component in problem.components if component.name not in question.options and component.runs is not None]
-    return _of_sets(problem, question, design, problem.build_given(), components)
+    return _bill_sets(problem, question, design, problem.build_given(), components)
 
 
-def _sets(problem: Problem, assignment: Assignment, components: Sequence[Component]) -> dict[Set, GivenMemory]:
-    """Return set of components -> accelerators held together."""
-    sets: dict[Set, GivenMemory] = {}
+def _bill_sets(
+    problem: Problem, question: PlanningProblem, design: Design, assignment: Assignment, components: Sequence[Component]
+) -> tuple[BlockBill, ...]:
+    """Return the bills of sets of components as placed, for each size of accelerators unless their kind has one."""
+    kinds, is_mixed = {frozenset(block.components): block.kind for block in design.blocks}, any(kind.mixed for kind in question.kinds)
+    rows = []
+    for (names, capacity), counts in _sets(problem, assignment, components).items():
+        kind = kinds.get(frozenset(name for name in names if name in question.options), NO_KIND)
+        by_kind = kind != NO_KIND and not is_mixed
+        size, models = (question.kinds[kind].memory, ()) if by_kind else (capacity, tuple(filter(None, counts)))
+        rows.append(bill_of(problem, question, design, Block(kind, sum(counts.values()), names), size, models))
+    return tuple(rows)
+
+
+def _sets(problem: Problem, assignment: Assignment, components: Sequence[Component]) -> dict[Set, Counter[str]]:
+    """Return set of components -> number of accelerators held together, by model."""
+    sets: dict[Set, Counter[str]] = {}
     for nodes, node, masks in stretches(problem, assignment, components):
         shares = [(mask, component.name) for component in components if (mask := masks.get((component.name, ACCELERATOR), 0))]
         for piece in pieces([mask for mask, _ in shares]):
             key = (tuple(name for mask, name in shares if mask & piece), node.accelerator_memory)
-            entry = sets.setdefault(key, GivenMemory())
-            entry.count += piece.bit_count() * len(nodes)
-            entry.models.update({node.accelerator_model: None} if node.accelerator_model else {})
+            sets.setdefault(key, Counter())[node.accelerator_model] += piece.bit_count() * len(nodes)
     return sets
 
 

@@ -72,7 +72,6 @@ class BlockChoices:
         self._found: dict[Key, tuple[BlockChoice, ...]] = {}
         self._joined: dict[tuple[Key, frozenset[str]], dict[Amount, list[BlockChoice]]] = {}
         self._options: dict[str, dict[Amount, list[Option]]] = {}
-        self._places: dict[tuple[str, ...], tuple[int, ...]] = {}
 
     @property
     def counted(self) -> int:
@@ -133,15 +132,14 @@ class BlockChoices:
         kind, count = options[0].kind, options[0].accelerators
         loads = max([len(firsts[0].loads) - self._more, *(part + 1 for part in pattern)]) + self._more
         additions = [(self._add_figures(members[-1], option, pattern, loads - self._more, idle), option) for option in options]
-        limit, telling = self._limit(kind), [loads + place for place in self._telling(members)]
-        enough = self._bound_memory(kind, options[0].amount, members)
+        limit, enough = self._limit(kind), self._bound_memory(kind, options[0].amount, members)
         candidates: list[tuple[Figures, Figures, tuple[Option, ...]]] = []
         for first in firsts:
             before = _pad(first, loads, self._more)
             for addition, option in additions:
                 both = tuple(map(add, before, addition))
-                if limit is None or (most := max(both[loads:])) <= limit:
-                    needs = [max(need, enough) for need in (most, *map(both.__getitem__, telling))] if limit is not None else ()
+                if limit is None or max(both[loads:]) <= limit:
+                    needs = [max(need, enough) for need in both[loads:]] if limit is not None else ()
                     chain = (*first.options, option)
                     candidates.append((self._list_figures(members, chain, (*both[:loads], *needs)), both, chain))
         return [BlockChoice(kind, count, chain, both[:loads], both[loads:]) for _, both, chain in drop_dominated(candidates, itemgetter(0))]
@@ -156,21 +154,6 @@ class BlockChoices:
             return 0
         later = (self._of_component(name).get((kind, amount), ()) for name in order[order.index(members[-1]) + 1 :])
         return limit - sum(max((max(option.memory, option.kept) for option in options), default=0) for options in later)
-
-    def _telling(self, members: tuple[str, ...]) -> tuple[int, ...]:
-        """Return the places of the needs to compare, beside the greatest need.
-
-        Later components add to all needs alike, but for their own turns.
-        """
-        if members not in self._places:
-            question, turns = self._question, self._question.all_turns
-            later = question.components[question.components.index(members[-1]) + 1 :]
-            so_far, open_ = (
-                {turn for name in names for turn in question.turns_beside(name, question.idle.beside)} for names in (members, later)
-            )
-            every = range(len(turns)) if self._packed else (place for place, turn in enumerate(turns) if turn in so_far & open_)
-            self._places[members] = (*every, len(turns))
-        return self._places[members]
 
     def _add_figures(self, name: str, option: Option, pattern: Sequence[int], parts: int, idle: frozenset[str]) -> Figures:
         """Return the loads, traffic and memory that an option adds."""

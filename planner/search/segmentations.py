@@ -9,11 +9,10 @@ from __future__ import annotations
 from functools import lru_cache, reduce
 from itertools import combinations, permutations
 from operator import or_
-from typing import Iterator, Sequence
+from typing import Iterator, NamedTuple, Sequence
 
 from ...models.planning.cost_models import CostModel
 from ...models.planning.problem import PlanningProblem
-from ...models.record import dataclass
 
 Sets = tuple[tuple[str, ...], ...]
 Tasks = int
@@ -34,18 +33,14 @@ def segmentations(question: PlanningProblem, model: CostModel, users: Sets) -> I
     if model.by_phase:
         yield tuple(model.segment(question, task) for task in tasks)
         return
-    yield from _Cutting.of(question, model, users).segmentations()
+    cutting = _Cutting(question, model, users)
+    yield from cutting.extend(reduce(or_, cutting.units, 0), ())
 
 
-@dataclass(frozen=True)
-class _Segment:
-    """A segment of a partial segmentation.
+class _Segment(NamedTuple):
+    """A segment of a partial segmentation: its tasks, and the tasks that cannot run in it.
 
-    Attributes
-    ----------
-    tasks : tasks that run in the segment.
-    apart : tasks that cannot run in the segment.
-    waits : earlier segments that must end before this one in every order, as bits.
+    `waits` : earlier segments that must end before this one in every order, as bits.
     """
 
     tasks: Tasks
@@ -53,7 +48,6 @@ class _Segment:
     waits: int
 
 
-@dataclass(frozen=True)
 class _Cutting:
     """Conflicts and precedences of tasks.
 
@@ -61,38 +55,21 @@ class _Cutting:
     task, the tasks in conflict with it. `before` : for each task, its predecessors.
     """
 
-    units: tuple[Tasks, ...]
-    apart: tuple[Tasks, ...]
-    before: tuple[Tasks, ...]
+    def __init__(self, question: PlanningProblem, model: CostModel, users: Sets) -> None:
+        count, edges, pairs_apart = len(question.tasks), question.flow.edges, conflicts(question, model, users)
+        whole = {(edge.earlier, edge.later) for edge in edges if edge.whole}
+        self.units = units(question, pairs_apart)
+        self.apart = _pair_tasks(pairs_apart | whole | {(later, earlier) for earlier, later in whole}, count)
+        self.before = _pair_tasks({(edge.later, edge.earlier) for edge in edges}, count)
 
-    @staticmethod
-    def of(question: PlanningProblem, model: CostModel, users: Sets) -> _Cutting:
-        """Return the conflicts and precedences of a problem, by the components that share sets."""
-        count, edges = len(question.tasks), question.flow.edges
-        pairs_apart = conflicts(question, model, users)
-        ordered_pairs = {(edge.earlier, edge.later) for edge in edges if edge.whole} | {
-            (edge.later, edge.earlier) for edge in edges if edge.whole
-        }
-        return _Cutting(
-            units(question, pairs_apart),
-            _pair_tasks(pairs_apart | ordered_pairs, count),
-            _pair_tasks({(edge.later, edge.earlier) for edge in edges}, count),
-        )
-
-    def segmentations(self) -> Iterator[tuple[int, ...]]:
-        """Yield every segmentation: for each task its segment."""
-
-        def extend(remaining: Tasks, parts: tuple[_Segment, ...]) -> Iterator[tuple[int, ...]]:
-            if not remaining:
-                segment_of = {task: number for number, part in enumerate(parts) for task in numbers(part.tasks)}
-                yield tuple(segment_of[task] for task in range(len(self.apart)))
-                return
-            for tasks in self._list_next(remaining):
-                part = self._part(tasks, parts)
-                if part is not None:
-                    yield from extend(remaining & ~tasks, (*parts, part))
-
-        return extend(reduce(or_, self.units, 0), ())
+    def extend(self, remaining: Tasks, parts: tuple[_Segment, ...]) -> Iterator[tuple[int, ...]]:
+        """Yield every segmentation that begins with `parts`: for each task its segment."""
+        if not remaining:
+            segment_of = {task: number for number, part in enumerate(parts) for task in numbers(part.tasks)}
+            yield tuple(segment_of[task] for task in range(len(self.apart)))
+        for tasks in self._list_next(remaining):
+            if (part := self._part(tasks, parts)) is not None:
+                yield from self.extend(remaining & ~tasks, (*parts, part))
 
     def _list_next(self, remaining: Tasks) -> Sequence[Tasks]:
         """Return the task sets that can be the next segment, largest first."""
