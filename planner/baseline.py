@@ -9,7 +9,6 @@ from ..models.account import DECLARED, Baseline
 from ..models.component import UNBOUNDED, Component
 from ..models.findings.finding import Severity
 from ..models.findings.wording import are, with_noun
-from ..models.machines.node_group import ACCELERATOR
 from ..models.memory.work import not_whole, whole_groups
 from ..models.parallel import Parallel
 from ..models.placements.assignment import Assignment, Seat
@@ -35,7 +34,7 @@ from .costs import cost_design, cost_model
 from .memory import without_estimates
 from .problem import planning_problem, source_of
 from .profile import build_option
-from .related import find_related
+from .related import find_related, holds_accelerators
 from .scope import keep_models
 from .search.segmentations import segmentations
 from .times import time_of
@@ -60,11 +59,10 @@ def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -
     spread = keep_models(problem)
     problem, question = spread, allow_groups_over_nodes(spread, question if spread is problem else planning_problem(spread))
     try:
-        seats = seats_of(problem, question)
-        design = design_of_ranks(problem, question, seats, model)
+        assignment = ranks_of(problem, question)
+        design = design_of_ranks(problem, question, assignment, model)
     except NoPrice as reason:
         return Baseline(None, problem, question, str(reason))
-    assignment = Assignment({name: runs_of(problem, question, name) for name in seats})
     usage = all_held(problem, Assignment({**problem.build_given().runs, **assignment.runs})) if question.given.shared else None
     candidate = cost_design(model, question, design, Traffic(problem).nanoseconds(_ranks(problem)), usage)
     refusals, unknown, with_all_options = _with_options(problem, question, design)
@@ -193,11 +191,9 @@ class NoPrice(Exception):
     """Missing price of a placement; the message is a sentence."""
 
 
-def seats_of(problem: Problem, question: PlanningProblem) -> Seats:
-    """Return the accelerators of each component. Raises NoPrice for a file without ranks."""
-    holding = [name for name in question.components if problem.kind(problem[name]) == ACCELERATOR]
-    assignment = Assignment({name: runs_of(problem, question, name) for name in holding})
-    return {name: seats for name in holding if (seats := assignment.accelerators(name))}
+def ranks_of(problem: Problem, question: PlanningProblem) -> Assignment:
+    """Return the ranks of all components with accelerators. Raises NoPrice for a file without ranks."""
+    return Assignment({name: runs_of(problem, question, name) for name in question.components if holds_accelerators(problem, name)})
 
 
 def runs_of(problem: Problem, question: PlanningProblem, name: str) -> Sequence[Run]:
@@ -212,84 +208,64 @@ def runs_of(problem: Problem, question: PlanningProblem, name: str) -> Sequence[
     return runs
 
 
-def kind_of_seat(problem: Problem, question: PlanningProblem, seat: Seat) -> int:
-    """Return the kind of an accelerator. Raises NoPrice if it is open to no component."""
-    node = problem.cluster.nodes[seat[0]]
-    kind = question.kind_of(node.accelerator_model, node.accelerator_memory)
-    if kind is None:
-        raise NoPrice(f"`{node.name}` has no accelerator that is free")
-    return kind
-
-
-def design_of_ranks(problem: Problem, question: PlanningProblem, seats: Seats, model: CostModel) -> Design:
+def design_of_ranks(problem: Problem, question: PlanningProblem, assignment: Assignment, model: CostModel) -> Design:
     """Return the design of the file's ranks by held accelerators. Raises NoPrice."""
-    kinds = _kinds(problem, question, seats)
-    changes = _ways(question, seats)
-    options = {
-        name: _option(
-            problem, question, kinds, problem[name], seats.get(name, frozenset()), changes.get(name, problem.own_degrees(problem[name]))
-        )
-        for name in question.components
-    }
+    seats = {name: held for name in assignment.runs if (held := assignment.accelerators(name))}
+    kinds, degrees = _kinds(problem, question, seats), {name: problem.own_degrees(problem[name]) for name in question.components}
+    arrangement = next((arrangement for arrangement in question.ways if arrangement.matches(seats)), None)
+    for name, shape in arrangement.shapes.items() if arrangement is not None else ():
+        if all(name in way.shapes for way in question.ways):
+            degrees[name] = shape.parallel
+    options = {name: _option(problem, question, kinds, name, seats.get(name, frozenset()), parallel) for name, parallel in degrees.items()}
     users: dict[tuple[int, tuple[str, ...]], int] = {}
     for seat in sorted(set().union(*seats.values())):
         key = (kinds[seat], tuple(name for name, own_seats in seats.items() if seat in own_seats))
         users[key] = users.get(key, 0) + 1
     blocks = tuple(Block(kind, count, names) for (kind, names), count in users.items())
-    best: Design | None = None
-    for segments in segmentations(question, model, tuple(block.components for block in blocks)):
-        design = Design(blocks, options, segments)
-        if best is None or iteration(model, question, design) < iteration(model, question, best):
-            best = design
-    if best is None:
+    cuts = segmentations(question, model, tuple(block.components for block in blocks))
+    designs = [Design(blocks, options, segments) for segments in cuts]
+    if not designs:
         raise NoPrice("its components cannot take turns in the order of the workflow")
-    return best
-
-
-def _ways(question: PlanningProblem, seats: Seats) -> dict[str, Parallel]:
-    """Return the degrees changed by the arrangement of the seats."""
-    arrangement = next((arrangement for arrangement in question.ways if arrangement.matches(seats)), None)
-    shapes = arrangement.shapes.items() if arrangement is not None else ()
-    return {name: shape.parallel for name, shape in shapes if all(name in arrangement.shapes for arrangement in question.ways)}
+    return min(designs, key=lambda design: iteration(model, question, design))
 
 
 def _kinds(problem: Problem, question: PlanningProblem, seats: Seats) -> Mapping[Seat, int]:
-    """Return the kind of each accelerator. Raises NoPrice for a component on several kinds."""
-    kinds = {seat: kind_of_seat(problem, question, seat) for own_seats in seats.values() for seat in own_seats}
+    """Return the kind of each accelerator. Raises NoPrice if it is open to no component, or a component is on several kinds."""
+    kinds: dict[Seat, int] = {}
     for name, own_seats in seats.items():
+        nodes = {seat: problem.cluster.nodes[seat[0]] for seat in sorted(own_seats)}
+        for seat, node in nodes.items():
+            kind = question.kind_of(node.accelerator_model, node.accelerator_memory)
+            if kind is None:
+                raise NoPrice(f"`{node.name}` has no accelerator that is free")
+            kinds[seat] = kind
         if len({kinds[seat] for seat in own_seats}) > 1:
-            models = dict.fromkeys(problem.cluster.nodes[node].accelerator_model for node, _ in sorted(own_seats))
+            models = dict.fromkeys(node.accelerator_model for node in nodes.values())
             raise NoPrice(f"`{name}` is on {join_names(list(models))}, which only `scope: [heterogeneous]` compares")
     return kinds
 
 
 def _option(
-    problem: Problem, question: PlanningProblem, kinds: Mapping[Seat, int], component: Component, seats: frozenset[Seat], parallel: Parallel
+    problem: Problem, question: PlanningProblem, kinds: Mapping[Seat, int], name: str, seats: frozenset[Seat], parallel: Parallel
 ) -> Option:
     """Return a component's option by its ranks, offered or not. Raises NoPrice."""
-    options = question.options[component.name]
+    component, options = problem[name], question.options[name]
     if not seats and component.runs is None:
         return min(options, key=lambda option: option.nanoseconds)
-    if not seats:  # on other resources, with its given processes
-        kind, amount, parallel = NO_KIND, Assignment({component.name: component.runs or ()}).world_size(component.name), component.parallel
-        matching = [option for option in options if option.amount == amount]
-    else:
-        kind, amount = kinds[min(seats)], len(seats)
-        matching = [option for option in options if (option.kind, option.amount, option.parallel) == (kind, amount, parallel)]
-    return matching[0] if matching else _build_outside(problem, question, component, kind, amount, parallel)
-
-
-def _build_outside(problem: Problem, question: PlanningProblem, component: Component, kind: int, amount: int, parallel: Parallel) -> Option:
-    """Return an option outside the hints, with other counts or degrees. Raises NoPrice."""
+    kind, amount = (kinds[min(seats)], len(seats)) if seats else (NO_KIND, Assignment({name: component.runs or ()}).world_size(name))
+    parallel = parallel if seats else component.parallel  # on other resources, with its given processes
+    for option in options:
+        if (option.kind, option.amount, option.parallel) == (kind, amount, parallel):
+            return option
     model = timed_model(problem, component, question.kinds[kind] if kind != NO_KIND else None)
-    phases = [question.tasks[task].phase for task in question.tasks_of[component.name]]
+    phases = [question.tasks[task].phase for task in question.tasks_of[name]]
     times = [time_of(component.timed, phase, amount, parallel, model) if component.timed else None for phase in phases]
-    is_undivided = problem.divide(component.name, parallel) != parallel
+    is_undivided = problem.divide(name, parallel) != parallel
     bare_option = Option(kind, amount, parallel, (), component.memory, component.offloaded, undivided=is_undivided)
-    option = build_option(bare_option, times, question.flow.batches)
-    if option is None:
+    built = build_option(bare_option, times, question.flow.batches)
+    if built is None:
         raise NoPrice(describe_untimed(problem, component, phases[times.index(None)], amount, parallel, model))
-    return option
+    return built
 
 
 def find_refusal(problem: Problem, component: Component, amount: int, parallel: Parallel) -> str:

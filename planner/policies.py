@@ -163,9 +163,8 @@ def cheapest_first(plan: Solve, every: Sequence[Problem], limit: float, session:
 def _are_known(results: Sequence[PlanningResult], lower_bound: int) -> bool:
     """Return True if the best other structures are known, given the bound of the rest."""
     best = min(results, key=lambda result: result.price)
-    by_time = best.question.aim == SECONDS
     rivals = (candidate for result in results for candidate in (result.best, *result.alternatives))
-    less = (candidate for candidate in rivals if (candidate.total if by_time else candidate.accelerators(best.question)) < lower_bound)
+    less = (candidate for candidate in rivals if candidate.price(best.question)[0] < lower_bound)
     return len({candidate.design.structure() for candidate in less} - {best.best.design.structure()}) >= ALTERNATIVES
 
 
