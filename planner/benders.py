@@ -33,7 +33,7 @@ from .check import faults
 from .costs import cost_design, cost_model
 from .placing import placing
 from .problem import planning_problem
-from .search.found import Counting, OnCounting, Price, SearchOutcome, SearchResult, silent
+from .search.found import Counting, OnCounting, Price, SearchOutcome, SearchResult
 from .search.search import search
 from .traffic import Traffic
 from .unplaced import refusal, report_over_budget
@@ -101,8 +101,6 @@ class BendersLoop:
         """True if everything better is ruled out."""
         self.first: PlanningProblem | None = None
         """Planning problem without no-goods."""
-        self.listing = 0.0
-        """Deterministic seconds to list the options."""
         self.is_small = self.number == 0 and self.problem.cluster.total() <= SMALL
         """True for more rounds and more placed designs."""
         self.ended = False
@@ -125,6 +123,12 @@ class BendersLoop:
         # What nobody could place or weigh may be better than all that comes after it.
         more = MORE if self.is_small and self.spent < self.limit and not self.unsure else 1
         return self.number < ROUNDS * more and len(self.placed) < PLACED * more
+
+    def run(self) -> BendersLoop:
+        """Run the loop to its end."""
+        while self.goes_on():
+            self.place()
+        return self
 
     def place(self) -> None:
         """Place the found designs, best first; then search again if useful.
@@ -149,8 +153,7 @@ class BendersLoop:
         """Search the problem with all no-goods for its best designs."""
         self.question: PlanningProblem = planning_problem(self.problem, (*self.out, *self.done))
         minimum = 0.0 if self.first else FIRST * self.limit
-        self.listing = ASKED * sum(map(len, self.question.options.values()))
-        self.spent += self.listing
+        self.spent += ASKED * sum(map(len, self.question.options.values()))
         remaining = max(self.limit - self.spent, minimum)
         self.searched: SearchOutcome = search(
             self.question, self.model, remaining, ALTERNATIVES + 1, session=self.session, counting=self._tell
@@ -192,7 +195,10 @@ class BendersLoop:
         answer, outcome = self.attempt(incumbent.design)
         if outcome is None or answer.verdict == UNDECIDED:
             self.unwritable = self.unwritable or outcome
-            self._is_out(incumbent, answer)
+            if self.best is None or self.varies:  # else it costs as much as the best, and was no more than another answer
+                self.bar(incumbent, answer)
+                if answer.verdict != IMPOSSIBLE or self.out[-1].segments is not None:
+                    self.unsure.append(incumbent.price)
             return False
         # Another placement may have more of it on what others let it use.
         candidate = replace(outcome.priced, held=None)
@@ -211,13 +217,6 @@ class BendersLoop:
         if self.best is None or outcome.price < self.best.price or (outcome.price == self.best.price and outcome.is_better(self.best)):
             self.best = outcome
         return True
-
-    def _is_out(self, incumbent: SearchResult, answer: Answer) -> None:
-        if self.best is not None and not self.varies:
-            return  # it costs as much as the best, and was no more than another answer
-        self.bar(incumbent, answer)
-        if answer.verdict != IMPOSSIBLE or self.out[-1].segments is not None:
-            self.unsure.append(incumbent.price)
 
     def bar(self, incumbent: SearchResult, answer: Answer) -> None:
         """Learn the no-good of a design without a known placement."""
@@ -240,13 +239,11 @@ class BendersLoop:
         """Return the price in the order of the aim, traffic included in the time."""
         return self.question.by_aim(candidate.total, candidate.accelerators(self.question) - self.question.given.held)
 
-    def count_held(self, plan: Plan) -> int | None:
-        """Return the accelerators held in a placement, unless the design decides it."""
-        return all_held(self.problem, plan.assignment) if self.question.given.shared else None
-
     def as_placed(self, candidate: CostedDesign, answer: Answer, plan: Plan) -> PlacedDesign:
         """Return the design with its placement."""
-        with_traffic = replace(candidate, traffic=self.traffic.nanoseconds(plan.assignment), held=self.count_held(plan))
+        # Without shared accelerators the design decides how many are held.
+        held = all_held(self.problem, plan.assignment) if self.question.given.shared else None
+        with_traffic = replace(candidate, traffic=self.traffic.nanoseconds(plan.assignment), held=held)
         return PlacedDesign(with_traffic, replace(answer, plan=self.traffic.restore(plan)), self.price(with_traffic))
 
 
@@ -267,22 +264,6 @@ class PlacedDesign:
 def is_where(plan: Plan, file_runs: Mapping[str, Sequence[Run]]) -> bool:
     """Return True if every component lies where the file has it."""
     return all(list(seats(plan.assignment.of(name))) == list(seats(runs)) for name, runs in file_runs.items())
-
-
-def trial(
-    problem: Problem, solve: Solve, limit: float, session: Session,
-    refuse: Refused, rounds: int, probes: int = ALL_PROBES,
-) -> BendersLoop:  # fmt: skip
-    """Run the loop for at most `rounds`, with at most `probes`, without progress reports."""
-    run = BendersLoop(problem, solve, limit, session, silent, refuse, number=ROUNDS - rounds, probes=probes)
-    while run.goes_on():
-        run.place()
-    return run
-
-
-def fitting(problem: Problem, question: PlanningProblem, design: Design) -> Problem:
-    """Return the problem of any feasible placement of a design."""
-    return drop_preferences(placing(problem, question, design))
 
 
 def drop_preferences(problem: Problem) -> Problem:

@@ -14,7 +14,6 @@ from typing import Mapping, Sequence
 from ..models.account import Baseline
 from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ..models.findings.finding import Finding
-from ..models.parallel import Parallel
 from ..models.placements.plan import Plan
 from ..models.planning.cost_models import iteration
 from ..models.planning.design import Design
@@ -25,7 +24,7 @@ from ..models.problem import Problem
 from ..solver.rules import RULES
 from ..solver.session import Session
 from .baseline import baseline_of
-from .benders import ALTERNATIVES, GIVEN, BendersLoop, PlacedDesign, accept_placement, as_written, drop_preferences, is_where, trial
+from .benders import ALTERNATIVES, GIVEN, ROUNDS, BendersLoop, PlacedDesign, accept_placement, as_written, drop_preferences, is_where
 from .check import faults
 from .placing import placing
 from .problem import planning_problem
@@ -64,9 +63,7 @@ def plan(
     run = BendersLoop(problem, solve, limit, session or Session(), counting, refuse)
     if unknown := answer_undecided(problem, run.question):
         return unknown
-    while run.goes_on():
-        run.place()
-    return _answer(run)
+    return _answer(run.run())
 
 
 def _answer(loop: BendersLoop) -> Answer:
@@ -180,11 +177,8 @@ def _try_change(loop: BendersLoop, problem: Problem) -> tuple[int, int] | None:
     # The file as it is shows the demands before the change; the rules were checked after it.
     refuse = partial(_find_refusals_beside_rules, loop.refused)
     limit = min(EACH, loop.limit)
-    run = trial(problem, solve, limit, loop.session, refuse, TRIED)
-    if run.best is None:
-        return None
-    candidate = run.best.priced
-    return candidate.total, candidate.accelerators(run.question)
+    run = BendersLoop(problem, solve, limit, loop.session, silent, refuse, number=ROUNDS - TRIED).run()
+    return (run.best.priced.total, run.best.priced.accelerators(run.question)) if run.best is not None else None
 
 
 def _best_or_baseline(loop: BendersLoop, question: PlanningProblem, baseline: Baseline | None) -> PlacedDesign | None:
@@ -197,9 +191,10 @@ def _best_or_baseline(loop: BendersLoop, question: PlanningProblem, baseline: Ba
         or (best is not None and loop.price(baseline.priced) > best.price)
     ):
         return best
-    same_degrees = best is not None and _degrees(best.priced) == _degrees(baseline.priced)
-    if same_degrees and best is not None and best.answer.plan is not None and is_where(best.answer.plan, problem.job.planning.own):
-        return replace(best, is_own=True)
+    if best is not None and best.answer.plan is not None and is_where(best.answer.plan, problem.job.planning.own):
+        options = baseline.priced.design.options
+        if all(option.parallel == options[name].parallel for name, option in best.priced.design.options.items()):
+            return replace(best, is_own=True)
     # The dialect lays sizes out at places of its choice: these may differ from the file, and could
     # not be written.
     compile_placement = placing if problem.job.planning.laying is not None else as_written
@@ -211,10 +206,6 @@ def _best_or_baseline(loop: BendersLoop, question: PlanningProblem, baseline: Ba
         limit = problem.workload.budget.nanoseconds
         return own_placed if limit is None or own_placed.priced.total <= limit else None
     return best if own_placed.price > best.price or (own_placed.price == best.price and best.is_better(own_placed)) else own_placed
-
-
-def _degrees(candidate: CostedDesign) -> Mapping[str, Parallel]:
-    return {name: option.parallel for name, option in candidate.design.options.items()}
 
 
 def _fill(loop: BendersLoop, best: PlacedDesign, question: PlanningProblem) -> tuple[PlacedDesign, Mapping[str, int]]:

@@ -19,8 +19,9 @@ from ..models.planning.workload import SECONDS, Budget
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..solver.session import Session
-from .benders import as_listed, find_no_good, fitting, this_alone
+from .benders import as_listed, drop_preferences, find_no_good, this_alone
 from .costs import cost_design, cost_model
+from .placing import placing
 from .problem import source_of
 from .search.found import Price
 from .search.search import search
@@ -196,7 +197,7 @@ class _Run:
             best = as_listed(outcome.best.design, variant, self.model, variant)
             design = replace(best, options={**best.options, name: plain.options[name][options.index(best.options[name])]})
             problem = source_of(plain) if self.solve is not None else None
-            verdict = self._solve(fitting(problem, plain, design)).verdict if problem is not None else ""
+            verdict = self._solve(drop_preferences(placing(problem, plain, design))).verdict if problem is not None else ""
             if problem is None or verdict != IMPOSSIBLE:
                 takes = cost_design(self.model, variant, best)
                 traffic = outcome.best.price[0 if self.by_time else 1] - takes.nanoseconds
