@@ -67,8 +67,10 @@ def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -
     candidate = cost_design(model, question, design, Traffic(problem).nanoseconds(_ranks(problem)), usage)
     refusals, unknown, with_all_options = _with_options(problem, question, design)
     reasons = [*refusals, *problem.job.planning.own_faults, *_too_many(question, candidate)]
-    asked_for, declared = as_declared(replace(_keep_demands(problem, with_all_options), barred=()), design)
-    faults = tuple(forbidden(asked_for, model, declared))  # estimates of memory forbid nothing
+    demanded = replace(_keep_demands(problem, with_all_options), barred=())
+    all_options = {name: tuple(map(_declare, candidates)) for name, candidates in demanded.options.items()}
+    declared = replace(design, options={name: _declare(option) for name, option in design.options.items()})
+    faults = tuple(forbidden(replace(demanded, options=all_options), model, declared))
     broken = () if reasons else tuple(_broken(problem, question, design))
     return Baseline(
         candidate, problem, question, forbidden=(*reasons, *faults) or broken or tuple(unknown), unclear=bool(unknown) and not (reasons or faults or broken),
@@ -151,13 +153,8 @@ def open_component(component: Component) -> Component:
     return replace(component, runs=None, least=1, most=UNBOUNDED, counts=())
 
 
-def as_declared(question: PlanningProblem, design: Design) -> tuple[PlanningProblem, Design]:
-    """Return problem and design with declared memory only."""
-    options = {name: tuple(map(_declare, candidates)) for name, candidates in question.options.items()}
-    return replace(question, options=options), replace(design, options={name: _declare(option) for name, option in design.options.items()})
-
-
 def _declare(option: Option) -> Option:
+    """Return the option with declared memory only: estimates forbid nothing."""
     return replace(option, memory=0, kept=0, estimated=False) if option.estimated else option
 
 

@@ -20,7 +20,7 @@ from ..models.quantity import write_estimate, write_memory
 from ..solver.memory import pieces
 from ..solver.stretches import stretches
 from ..solver.wording import figure, join_names
-from .memory import estimate
+from .memory import estimate, is_estimated
 
 Turn = tuple[str, str]
 """Memory turn as in `PlanningProblem.turns_of`: (phase, "") or ("", component)."""
@@ -106,7 +106,7 @@ def _state(component: Component, turn: Turn, has_time: bool) -> str:
     if _is_in(component, turn):
         return WORKS
     # With an estimate it is known what stays, of a component that works in some part.
-    has_estimate = has_time and component.estimate and not (component.memory or component.offloaded)
+    has_estimate = has_time and is_estimated(component)
     return KEPT if component.phases or has_estimate else RESIDENT
 
 

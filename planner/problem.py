@@ -22,7 +22,8 @@ from ..models.planning.problem import DesignScope, GivenRanks, MemoryTurns, Plan
 from ..models.planning.workload import TimedComponent
 from ..models.problem import Problem
 from ..models.task_order import order_tasks
-from .capacity import AcceleratorCapacity, areas, exclusively_held, free_capacity
+from .capacity import AcceleratorCapacity, areas, free_capacity
+from .memory import is_estimated
 from .profile import options
 from .related import Pairs, connect, find_related, holds_accelerators
 from .scope import find_left_out, find_nested_pairs, forbids_nesting
@@ -45,11 +46,11 @@ def planning_problem(problem: Problem, no_goods: Sequence[RefusedCount] = (), ov
     workload = problem.workload
     fixed_components = [component for component in problem.components if component.runs is not None and not _is_related(problem, component)]
     parts = [with_given_count(problem, component) for component in problem.components if component not in fixed_components]
-    space, fixed_count = free_capacity(problem, fixed_components, over_nodes), exclusively_held(problem, fixed_components)
+    space = free_capacity(problem, fixed_components, over_nodes)
     tasks, edges, rounds = order_tasks(parts, workload)
     choices = {part.name: options(problem, part, order_times(part.timed, part.name, tasks), space, workload.handed_on) for part in parts}
     relations = find_related(problem, parts)
-    resident = frozenset(component.name for component in parts if is_resident(component))
+    resident = frozenset(part.name for part in parts if not part.phases and not (part.timed and is_estimated(part)))
     turns = {component.name: component.phases for component in parts if component.phases}
     may_nest, nested_pairs = bool(relations.within) or workload.nested, find_nested_pairs(problem)
     arrangements = _restrict_arrangements(
@@ -57,11 +58,11 @@ def planning_problem(problem: Problem, no_goods: Sequence[RefusedCount] = (), ov
     )
     budget = workload.budget
     if budget.accelerators is not None:  # a budget counts the accelerators of all components
-        budget = replace(budget, accelerators=budget.accelerators - fixed_count)
+        budget = replace(budget, accelerators=budget.accelerators - space.held)
     return PlanningProblem(
         space.kinds, tasks, choices, Workflow(edges, rounds if workload.flows else (), workload.phases, workload.handed_on),
         MemoryTurns(resident, turns), _sharing(problem, parts, relations, may_nest, nested_pairs),
-        GivenRanks(fixed_count, find_shared(problem, parts, choices, space)),
+        GivenRanks(space.held, find_shared(problem, parts, choices, space)),
         _scope(problem, parts, choices, space.kinds), arrangements, workload.aim,
         budget, areas(problem, parts, choices, space),
         tuple(no_goods), crossing(problem, parts, relations.apart, space), problem,
@@ -75,11 +76,15 @@ def source_of(question: PlanningProblem) -> Problem | None:
 
 def _sharing(problem: Problem, parts: Sequence[Component], relations: Sharing, may_nest: bool, nested_pairs: Pairs) -> Sharing:
     """Return the demanded sharing with permissions; `nested_pairs` are pairs nested by the dialect."""
+    open_names = {part.name for part in parts if part.runs is None and holds_accelerators(problem, part.name)}
+    planned = {part.name for part in problem.components if part.timed and part.runs is None}
+    sets = connect([part.name for part in problem.components], relations.together | nested_pairs)
+    tied_names = {name for members in sets if not planned.isdisjoint(members) for name in members}
     unshared_names = frozenset(
         part.name
         for part in parts
-        if (part.runs is not None and not _lets_all(problem, part, parts))
-        or (part.runs is None and part.timed is None and not _is_with_a_timed_component(problem, part, relations.together | nested_pairs))
+        if (part.runs is not None and not open_names <= problem.job.overlaps.get(part.name, frozenset()))
+        or (part.runs is None and part.timed is None and part.name not in tied_names)
     )
     forbids = forbids_nesting(problem.workload)
     only_within = may_nest and (forbids or (bool(nested_pairs) and not problem.workload.nested))
@@ -133,31 +138,12 @@ def with_given_count(problem: Problem, component: Component) -> Component:
     return replace(component, least=amount, most=amount)
 
 
-def is_resident(component: Component) -> bool:
-    """Return True if all memory of a component is taken all the time."""
-    if component.timed and component.estimate and not (component.memory or component.offloaded):
-        return False
-    return not component.phases
-
-
 def _is_related(problem: Problem, component: Component) -> bool:
     """Return True if a component is planned, or must share with others."""
     if component.timed:
         return True
     kinds = (*TOGETHER, SUBSET)
     return any(component.name in relation.components for kind in kinds for relation in problem.find_relations(kind))
-
-
-def _lets_all(problem: Problem, holder: Component, parts: Sequence[Component]) -> bool:
-    """Return True if all planned components may use accelerators of a fixed component."""
-    open_ = {component.name for component in parts if component.runs is None and holds_accelerators(problem, component.name)}
-    return open_ <= problem.job.overlaps.get(holder.name, frozenset())
-
-
-def _is_with_a_timed_component(problem: Problem, component: Component, pairs: Pairs) -> bool:
-    """Return True if `pairs` ties a component, directly or not, to a planned one."""
-    members = next(connect([component.name, *(part.name for part in problem.components)], pairs))
-    return any(problem[name].timed and problem[name].runs is None for name in members)
 
 
 def find_shared(

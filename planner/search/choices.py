@@ -173,15 +173,13 @@ class BlockChoices:
             options_of_amount: dict[Amount, list[Option]] = {}
             for option in self._question.options[name]:
                 options_of_amount.setdefault((option.kind, option.amount), []).append(option)
-            self._options[name] = {
-                amount: drop_dominated(options, lambda option: self._list_figures((name,), (option,), self._figures(option)))
-                for amount, options in options_of_amount.items()
-            }
-        return self._options[name]
 
-    def _figures(self, option: Option) -> Figures:
-        needs = (option.memory, option.kept) if self._limit(option.kind) is not None else ()
-        return (*option.nanoseconds, *needs)
+            def figures(option: Option) -> Figures:
+                needs = (option.memory, option.kept) if self._limit(option.kind) is not None else ()
+                return self._list_figures((name,), (option,), (*option.nanoseconds, *needs))
+
+            self._options[name] = {amount: drop_dominated(options, figures) for amount, options in options_of_amount.items()}
+        return self._options[name]
 
     def _list_figures(self, members: Sequence[str], options: Sequence[Option], figures: Figures) -> Figures:
         """Return the figures for dominance, with the weights of the options in all limits."""

@@ -159,7 +159,7 @@ class Sizing:
         of = {name: number for number, members in enumerate(structure.sets) for name in members}
         for limit in self.ways.limits.every:
             if limit.holds_in(structure):
-                yield self._row(sorted({of[name] for name in limit.names}), limit.most, partial(_weigh_limit, structure, limit))
+                yield self._row(sorted({of[name] for name in limit.weigh}), limit.most, partial(_weigh_limit, structure, limit))
 
     def _list_nested_rows(self, number: int) -> Iterator[ChoiceRow]:
         """Yield the rows of a set around others, or within others."""
@@ -245,7 +245,7 @@ def _weigh_area(area: Area, size: int, number: int, choice: BlockChoice) -> int:
 
 
 def _weigh_limit(structure: BlockStructure, limit: Limit, number: int, choice: BlockChoice) -> int:
-    return sum(limit.weigh(name, option) for name, option in zip(structure.sets[number], choice.options) if name in limit.names)
+    return sum(limit.weigh[name](option) for name, option in zip(structure.sets[number], choice.options) if name in limit.weigh)
 
 
 def _find_excluded(structure: BlockStructure, kind: int, entries: Sequence[SharedBlock]) -> frozenset[int]:

@@ -50,7 +50,10 @@ def without(problem: Problem, given_up: Sequence[Demand], aim: str = "") -> Prob
     workload = replace(workload, budget=budget, model=STREAM if COST_MODEL in names else workload.model, aim=aim or workload.aim)
     choices = {name: tuple(_more_degrees(problem, problem[name])) for name in sorted(names.get("parallel", ()))}
     parts = tuple(
-        replace(part, timed=_list_all_times(part.timed)) if part.name in names.get(TIMES, ()) else part for part in core.components
+        replace(part, timed=TimedComponent(tuple(replace(row, parallel=None, model="") for row in part.timed.measured), POWER))
+        if part.timed and part.name in names.get(TIMES, ())
+        else part
+        for part in core.components
     )
     job = replace(
         core.job, components=parts, choices={**problem.job.choices, **choices}, planning=replace(core.job.planning, workload=workload)
@@ -106,11 +109,6 @@ def _more_degrees(problem: Problem, component: Component) -> Iterator[Parallel]:
     yield from problem.job.choices.get(component.name, (component.parallel,))
     yield Parallel()
     yield from ((row.parallel for row in component.timed.measured if row.parallel is not None) if component.timed else ())
-
-
-def _list_all_times(times: TimedComponent | None) -> TimedComponent | None:
-    """Return the times for all counts, degrees and models."""
-    return times and TimedComponent(tuple(replace(measurement, parallel=None, model="") for measurement in times.measured), POWER)
 
 
 def _of_times(problem: Problem, component: Component) -> str:
