@@ -27,8 +27,8 @@ STRUCTURE, BEGUN, LISTED = 0.0002, 0.00004, 0.000001
 """Deterministic seconds of a structure, a partial arrangement, and a kind and amount listed."""
 FLAT = 0.25
 """Share of the limit after which nested arrangements are listed too."""
-LISTING, AGAIN = 0.1, 0.7
-"""Shares of the time left to list what may be among the best, or best."""
+LISTING = 0.7
+"""Share of the time left to list arrangements that may be among the best."""
 ROOT, PORTION = 1, 100
 """Number of subproblems of a structure solved first, and per turn."""
 COSTLY = 200
@@ -84,8 +84,6 @@ class _Search:
         lower_bound = self.busiest.floor([(name,) for name in question.components], None) or FREE
         self.unseen: dict[bool, Price] = dict.fromkeys((False, True) if question.sharing.nested else (False,), lower_bound)
         """Lower bound of the arrangements that are not listed: of flat ones, and of nested ones."""
-        self.rivals = count
-        """Number of structures among which an arrangement must be to be listed."""
         self.late = False
         """True if no time was left to list all arrangements."""
         self.least: Price = (0, 0)
@@ -127,22 +125,14 @@ class _Search:
             heappush(self.open, (candidate.floor, True, candidate.number, candidate))
 
     def _list(self, nesting: bool) -> None:
-        """List the arrangements that may be among the best; without time, the best alone."""
-        self.nested, keys = nesting, set[tuple[object, object]]()
-        for rivals, share in ((self.count, LISTING), (1, AGAIN)):
-            self.rivals, self.late, self.until = rivals, False, self.progress.spent + share * self.progress.left
-            for arrangement in arrangements(self.question, self.model, nesting, self._can_be, self._can_lie):
-                floor, key = self.busiest.floor(arrangement.sets, arrangement.inside), (arrangement.sets, arrangement.inside)
-                if floor is not None and not self.late and key not in keys:
-                    keys.add(key)
-                    self._open(arrangement, floor)
-            if not self.late:
-                break
-        if not self.late and self.rivals == self.count:
+        """List the arrangements that may be among the best, for a share of the time left."""
+        self.nested, self.late, self.until = nesting, False, self.progress.spent + LISTING * self.progress.left
+        for arrangement in arrangements(self.question, self.model, nesting, self._can_be, self._can_lie):
+            floor = self.busiest.floor(arrangement.sets, arrangement.inside)
+            if floor is not None and not self.late:
+                self._open(arrangement, floor)
+        if not self.late:
             del self.unseen[nesting]
-        elif not self.late:
-            self.unseen[nesting] = self.best[0].price if self.best else NOTHING
-        self.rivals = self.count
 
     def _open(self, arrangement: BlockStructure, floor: Price) -> None:
         """Keep an arrangement open; the first one is searched at once."""
@@ -217,7 +207,7 @@ class _Search:
 
     def _is_cut_off(self, floor: Price) -> bool:
         """Return True if this lower bound excludes a structure from the best."""
-        return len(self.best) >= self.rivals and floor >= self.best[self.rivals - 1].price
+        return len(self.best) >= self.count and floor >= self.best[self.count - 1].price
 
     def _floor(self) -> Price:
         """Return the lower bound of all that is open."""
