@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import Callable, Collection, Iterator, Mapping
+from typing import Callable, Collection, Mapping
 
 from ..models.answer import IMPOSSIBLE, Answer, Solve
 from ..models.component import COLOCATED, SUBSET, UNBOUNDED, Component
@@ -155,17 +155,11 @@ class UntimedPlacement:
         """Return True if the component takes accelerators outside a surrounding component."""
         return design.options[name].kind != NO_KIND and all(inner != name for inner, _ in self.question.sharing.within)
 
-    def _list_alike(self, design: Design, name: str) -> Iterator[Option]:
-        """Yield the options of a component that differ from the chosen one in their count."""
-        kind, parallel = design.options[name].kind, design.options[name].parallel
-        return (option for option in self.question.options[name] if (option.kind, option.parallel) == (kind, parallel))
-
-    def _amounts(self, design: Design, name: str) -> list[int]:
-        """Return the counts open to a component without more memory."""
-        current = design.options[name]
-        return sorted(
-            option.amount for option in self._list_alike(design, name) if option.memory <= current.memory and option.kept <= current.kept
-        )
+    def _amounts(self, design: Design, name: str) -> dict[int, Option]:
+        """Return the counts open to a component with its degrees, without more memory: count -> option."""
+        current, options = design.options[name], self.question.options[name]
+        alike = [option for option in options if (option.kind, option.parallel) == (current.kind, current.parallel)]
+        return {option.amount: option for option in alike if option.memory <= current.memory and option.kept <= current.kept}
 
     def _caps(self, design: Design, names: Collection[str], more: Mapping[str, int] | None = None) -> dict[str, int]:
         """Return the largest count of each component: remaining accelerators, and `more`."""
@@ -188,9 +182,7 @@ class UntimedPlacement:
             if answer.plan is None:
                 return design
             assignment = answer.plan.assignment
-            amounts = {
-                name: assignment.count_held(name) if design.options[name].kind != NO_KIND else _processes(assignment, name) for name in caps
-            }
+            amounts = {name: assignment.count_held(name) or assignment.amount(name) or assignment.world_size(name) for name in caps}
             strange = {name: amount for name, amount in amounts.items() if amount not in self._amounts(design, name)}
             if not strange:
                 return self._redrawn(design, amounts, assignment)
@@ -200,17 +192,10 @@ class UntimedPlacement:
 
     def _redrawn(self, design: Design, amounts: Mapping[str, int], assignment: Assignment) -> Design:
         """Return the design with the counts of a placement."""
-        options = dict(design.options)
-        for name, amount in amounts.items():
-            options[name] = next(option for option in self._list_alike(design, name) if option.amount == amount)
+        options = {**design.options, **{name: self._amounts(design, name)[amount] for name, amount in amounts.items()}}
         seats = {name: assignment.accelerators(name) for name in self.question.components}
         users = Counter(tuple(name for name in seats if seat in seats[name]) for seat in sorted(frozenset().union(*seats.values())))
         kinds = {name: option.kind for name, option in options.items()}
         order = [block.components for block in design.blocks]
         every = sorted(users, key=lambda names: (order.index(names) if names in order else len(order), names))
         return replace(design, options=options, blocks=tuple(Block(kinds[names[0]], users[names], names) for names in every))
-
-
-def _processes(assignment: Assignment, name: str) -> int:
-    """Return the number of resources of a component without accelerators."""
-    return assignment.amount(name) or assignment.world_size(name)

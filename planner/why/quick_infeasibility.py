@@ -93,24 +93,19 @@ def _fits(options: Sequence[Option], kinds: Sequence[AcceleratorKind], idle: boo
 
 def _exceed_budget(workload: Workload, question: PlanningProblem) -> Iterator[Finding]:
     """Yield the first budget that a lower bound of a short search exceeds."""
-    budget, fixed_count, model = question.budget, question.given.held, cost_model(workload.model)
+    budget, model = question.budget, cost_model(workload.model)
     if budget == Budget():
         return
     from ..search.search import search  # for budgets alone
 
-    accelerators, time = (
-        replace(question, aim=ACCELERATORS, budget=Budget()),
-        replace(question, aim=SECONDS, budget=Budget(budget.accelerators)),
-    )
-    for relaxation, field, most in (
-        (accelerators, BUDGET_ACCELERATORS, budget.accelerators),
-        (time, BUDGET_SECONDS, budget.nanoseconds),
-    ):
+    by_count = BUDGET_ACCELERATORS, budget.accelerators, replace(question, aim=ACCELERATORS, budget=Budget())
+    by_time = BUDGET_SECONDS, budget.nanoseconds, replace(question, aim=SECONDS, budget=Budget(budget.accelerators))
+    for field, most, relaxation in (by_count, by_time):
         bound = search(relaxation, model, SHORT).bound if most is not None else None
         if most is not None and bound is not None and bound > most:
-            offset = fixed_count if field == BUDGET_ACCELERATORS else 0
-            allow = f"accelerators: {bound + fixed_count}" if field == BUDGET_ACCELERATORS else f"seconds: {round_seconds(bound)}"
-            figures, span = (bound + offset, most + offset), workload.place(field)
+            held = question.given.held if field == BUDGET_ACCELERATORS else 0
+            allow = f"accelerators: {bound + held}" if field == BUDGET_ACCELERATORS else f"seconds: {round_seconds(bound)}"
+            figures, span = (bound + held, most + held), workload.place(field)
             yield error("PW601", "", f"impossible: {too_small(field, *figures)}", span, help=f"allow at least `{allow}`", witnesses=figures)
             return
 
