@@ -7,7 +7,7 @@ from typing import Iterable, Sequence
 
 from ..models.account import DECLARED, ESTIMATED, KEPT, RESIDENT, SILENT, WORKS, BlockBill, ComponentMemory, SegmentMemory
 from ..models.component import Component
-from ..models.findings.finding import Finding, Severity, warning
+from ..models.findings.finding import Finding, Severity
 from ..models.machines.node_group import ACCELERATOR
 from ..models.placements.assignment import Assignment
 from ..models.planning.design import Block, Design
@@ -164,18 +164,9 @@ def _sets(problem: Problem, assignment: Assignment, components: Sequence[Compone
 
 def none_fits(problem: Problem, bills: tuple[BlockBill, ...]) -> Finding:
     """Report that no plan fits the estimates; the answer is the best without them."""
-    tight = [bill for bill in bills if bill.tight]
     message = "no plan fits each accelerator by the most that memory may be by the estimates"
-    first = next((name for bill in tight for name in bill.block.components if problem[name].estimate), _first(problem))
     advice = "write the `memory` that was measured, or leave more open: counts, degrees, `sharding`, `recompute`"
-    return warning(
-        "PW805",
-        first,
-        message,
-        problem[first].span("estimate"),
-        help=advice,
-        notes=("this is the best plan without the estimates", *map(format_need, tight)),
-    )
+    return _report_tight(problem, bills, Severity.WARNING, message, advice, "this is the best plan without the estimates")
 
 
 def decides(
@@ -188,10 +179,15 @@ def decides(
         message = f"without memory estimates, {fewer} accelerators would be enough and not {more}: {_counts(without)}"
     elif without.total == best.total:
         message = f"without memory estimates, {_counts(without)} would do"
-    first = next((name for bill in bills if bill.tight for name in bill.block.components if problem[name].estimate), _first(problem))
-    notes = tuple(format_need(bill) for bill in bills if bill.tight)
-    advice = "write the `memory` that was measured, if it is less"
-    return Finding("PW805", Severity.NOTE, first, message, problem[first].span("estimate"), help=advice, notes=notes)
+    return _report_tight(problem, bills, Severity.NOTE, message, "write the `memory` that was measured, if it is less")
+
+
+def _report_tight(problem: Problem, bills: tuple[BlockBill, ...], severity: Severity, message: str, advice: str, *notes: str) -> Finding:
+    """Return a finding at the first estimate that may not fit, with the needs of all such blocks."""
+    tight = [bill for bill in bills if bill.tight]
+    names = (*(name for bill in tight for name in bill.block.components), *(component.name for component in problem.components))
+    first = next(problem[name] for name in names if problem[name].estimate)
+    return Finding("PW805", severity, first.name, message, first.span("estimate"), help=advice, notes=(*notes, *map(format_need, tight)))
 
 
 def format_need(bill: BlockBill) -> str:
@@ -205,10 +201,6 @@ def format_need(bill: BlockBill) -> str:
 def _why(entry: ComponentMemory) -> str:
     at_most = f", at most {write_estimate(entry.demanded)}" if entry.demanded > entry.mebibytes else ""
     return entry.origin + at_most + (f", {entry.state}" if entry.state == KEPT else "")
-
-
-def _first(problem: Problem) -> str:
-    return next(component.name for component in problem.components if component.estimate)
 
 
 def _counts(candidate: CostedDesign) -> str:

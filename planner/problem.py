@@ -150,19 +150,18 @@ def find_shared(
     problem: Problem, parts: Sequence[Component], options: Mapping[str, Sequence[Option]], capacity: AcceleratorCapacity
 ) -> tuple[SharedBlock, ...]:
     """Return how many accelerators of `AcceleratorCapacity.overlaid` are usable by which components."""
-    seats = [(rank, index) for rank, mask in capacity.overlaid.items() for index in range(mask.bit_length()) if mask >> index & 1]
-    kinds_of = {
-        rank: frozenset(kind for kind, nodes in enumerate(capacity.nodes) if any(node.rank == rank for node in nodes)) for rank, _ in seats
+    if not capacity.overlaid:
+        return ()
+    reach = {
+        part.name: _find_reach(problem, part, options[part.name], capacity) for part in parts if holds_accelerators(problem, part.name)
     }
-    places_of_parts = (
-        {part.name: _find_reach(problem, part, options[part.name], capacity) for part in parts if holds_accelerators(problem, part.name)}
-        if seats
-        else {}
-    )
     counts: dict[tuple[frozenset[int], frozenset[str]], int] = {}
-    for seat in seats:
-        key = kinds_of[seat[0]], frozenset(name for name, places in places_of_parts.items() if seat in places)
-        counts[key] = counts.get(key, 0) + 1
+    for rank, mask in capacity.overlaid.items():
+        kinds = frozenset(kind for kind, nodes in enumerate(capacity.nodes) if any(node.rank == rank for node in nodes))
+        for index in range(mask.bit_length()):
+            if mask >> index & 1:
+                key = kinds, frozenset(name for name, places in reach.items() if (rank, index) in places)
+                counts[key] = counts.get(key, 0) + 1
     entries = [SharedBlock(count, kinds, users) for (kinds, users), count in counts.items()]
     while len(entries) > MOST:
         first, second = min(combinations(entries, 2), key=lambda pair: pair[0].accelerators + pair[1].accelerators)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Iterator, Sequence
 
-from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
+from ...models.answer import IMPOSSIBLE, Answer
 from ...models.component import Component
 from ...models.findings.finding import Finding, error
 from ...models.machines.node_group import ACCELERATOR
@@ -24,6 +24,7 @@ from ..problem import planning_problem
 from ..profile import options
 from ..related import overlaps
 from ..scope import may_span
+from ..unplaced import undecided
 from .demands import BUDGET_ACCELERATORS, BUDGET_SECONDS, RANKS, TIMES, demands, describe_demands, model_name, too_small, without
 
 SHORT = 0.02
@@ -118,7 +119,6 @@ def answer_undecided(problem: Problem, question: PlanningProblem) -> Answer | No
             models = dict.fromkeys(model_name(node.accelerator_model) for node in nodes)
             if len({question.kind_of(node.accelerator_model, node.accelerator_memory) for node in nodes}) > 1:
                 where = f"its given ranks are on several kinds of accelerators ({join_names(list(models))})"
-                message = f"undecided: `{component.name}` is out of scope, as {where}"
-                help_text = "give it ranks of one kind, or no ranks"
-                return Answer(UNDECIDED, findings=(error("PW602", component.name, message, help=help_text),), how="given")
+                message = f"`{component.name}` is out of scope, as {where}"
+                return undecided(message, "give it ranks of one kind, or no ranks", name=component.name, how="given")
     return None
