@@ -17,12 +17,12 @@ from ..models.problem import Problem
 from ..models.record import dataclass
 from ..solver.in_turn import solve_in_turn
 from ..solver.session import Session
-from .search.found import OnCounting, silent
 
 if TYPE_CHECKING:
     from ..models.findings.finding import Finding
     from ..models.planning.design import Design
     from ..models.reading import ClusterReader
+    from .search.found import OnCounting
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Solver:
     place: Solve
     limit: float = 10.0
     session: Session = field(default_factory=Session)
-    counting: OnCounting = silent
+    counting: OnCounting | None = None
     refuses: Validator = accept_all
     elsewhere: ClusterReader | None = None
 
@@ -60,7 +60,7 @@ class Solver:
             return with_even_degrees(problem, self._without_times)
         if all(component.runs is not None for component in problem.components if component.timed):
             return with_even_degrees(problem, self._with_traffic if problem.workload.bandwidth else self.place)
-        from .related import overlaps
+        from .problem import overlaps
         from .unplaced import refuse_overlap
 
         pair = overlaps(problem, [component for component in problem.components if component.timed])

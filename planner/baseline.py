@@ -32,11 +32,10 @@ from .capacity import timed_model
 from .check import forbidden, no_option
 from .costs import cost_design, cost_model
 from .memory import without_estimates
-from .problem import planning_problem, source_of
+from .problem import find_related, holds_accelerators, planning_problem, source_of
 from .profile import build_option
-from .related import find_related, holds_accelerators
 from .scope import keep_models
-from .search.segmentations import segmentations
+from .search.structures import segmentations
 from .times import time_of
 from .traffic import Traffic
 
@@ -67,10 +66,10 @@ def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -
     candidate = cost_design(model, question, design, Traffic(problem).nanoseconds(_ranks(problem)), usage)
     refusals, unknown, with_all_options = _with_options(problem, question, design)
     reasons = [*refusals, *problem.job.planning.own_faults, *_too_many(question, candidate)]
-    demanded = replace(_keep_demands(problem, with_all_options), barred=())
-    all_options = {name: tuple(map(_declare, candidates)) for name, candidates in demanded.options.items()}
+    demand_problem = replace(_keep_demands(problem, with_all_options), barred=())
+    all_options = {name: tuple(map(_declare, candidates)) for name, candidates in demand_problem.options.items()}
     declared = replace(design, options={name: _declare(option) for name, option in design.options.items()})
-    faults = tuple(forbidden(replace(demanded, options=all_options), model, declared))
+    faults = tuple(forbidden(replace(demand_problem, options=all_options), model, declared))
     broken = () if reasons else tuple(_broken(problem, question, design))
     return Baseline(
         candidate, problem, question, forbidden=(*reasons, *faults) or broken or tuple(unknown), unclear=bool(unknown) and not (reasons or faults or broken),
@@ -207,11 +206,11 @@ def runs_of(problem: Problem, question: PlanningProblem, name: str) -> Sequence[
 
 def design_of_ranks(problem: Problem, question: PlanningProblem, assignment: Assignment, model: CostModel) -> Design:
     """Return the design of the file's ranks by held accelerators. Raises NoPrice."""
-    seats = {name: held for name in assignment.runs if (held := assignment.accelerators(name))}
+    seats = {name: own_seats for name in assignment.runs if (own_seats := assignment.accelerators(name))}
     kinds, degrees = _kinds(problem, question, seats), {name: problem.own_degrees(problem[name]) for name in question.components}
     arrangement = next((arrangement for arrangement in question.ways if arrangement.matches(seats)), None)
     for name, shape in arrangement.shapes.items() if arrangement is not None else ():
-        if all(name in way.shapes for way in question.ways):
+        if all(name in arrangement.shapes for arrangement in question.ways):
             degrees[name] = shape.parallel
     options = {name: _option(problem, question, kinds, name, seats.get(name, frozenset()), parallel) for name, parallel in degrees.items()}
     users: dict[tuple[int, tuple[str, ...]], int] = {}

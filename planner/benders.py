@@ -72,7 +72,7 @@ class BendersLoop:
     solve: Solve
     limit: float
     session: Session
-    counting: OnCounting
+    counting: OnCounting | None
     refused: Refused = accept_placement
     spent: float = 0.0
     number: int = 0
@@ -156,7 +156,7 @@ class BendersLoop:
         self.spent += ASKED * sum(map(len, self.question.options.values()))
         remaining = max(self.limit - self.spent, minimum)
         self.searched: SearchOutcome = search(
-            self.question, self.model, remaining, ALTERNATIVES + 1, session=self.session, counting=self._tell
+            self.question, self.model, remaining, ALTERNATIVES + 1, session=self.session, counting=self._tell if self.counting else None
         )
         self.first = first = self.first or self.question
         incumbents = (replace(result, design=as_listed(result.design, self.question, self.model, first)) for result in self.searched.found)
@@ -168,7 +168,8 @@ class BendersLoop:
     def _tell(self, now: Counting) -> None:
         """Report progress with the bound of earlier searches."""
         fixed_count = 0 if now.by_time else self.question.given.held
-        self.counting(replace(now, bound=max(now.bound, self.least + fixed_count)))
+        if self.counting is not None:
+            self.counting(replace(now, bound=max(now.bound, self.least + fixed_count)))
 
     def attempt(self, design: Design, anywhere: bool = False) -> tuple[Answer, PlacedDesign | None]:
         """Place a design, `anywhere` it fits if its traffic takes no time.
@@ -242,8 +243,8 @@ class BendersLoop:
     def as_placed(self, candidate: CostedDesign, answer: Answer, plan: Plan) -> PlacedDesign:
         """Return the design with its placement."""
         # Without shared accelerators the design decides how many are held.
-        held = all_held(self.problem, plan.assignment) if self.question.given.shared else None
-        with_traffic = replace(candidate, traffic=self.traffic.nanoseconds(plan.assignment), held=held)
+        usage = all_held(self.problem, plan.assignment) if self.question.given.shared else None
+        with_traffic = replace(candidate, traffic=self.traffic.nanoseconds(plan.assignment), held=usage)
         return PlacedDesign(with_traffic, replace(answer, plan=self.traffic.restore(plan)), self.price(with_traffic))
 
 

@@ -140,7 +140,7 @@ def bills_of_unplanned(problem: Problem, question: PlanningProblem, design: Desi
 def _bill_sets(
     problem: Problem, question: PlanningProblem, design: Design, assignment: Assignment, components: Sequence[Component]
 ) -> tuple[BlockBill, ...]:
-    """Return the bills of sets of components as placed, for each size of accelerators unless their kind has one."""
+    """Return the bills of sets of components as placed, for each size of accelerators."""
     kinds, is_mixed = {frozenset(block.components): block.kind for block in design.blocks}, any(kind.mixed for kind in question.kinds)
     rows = []
     for (names, capacity), counts in _sets(problem, assignment, components).items():
@@ -183,7 +183,7 @@ def decides(
 
 
 def _report_tight(problem: Problem, bills: tuple[BlockBill, ...], severity: Severity, message: str, advice: str, *notes: str) -> Finding:
-    """Return a finding at the first estimate that may not fit, with the needs of all such blocks."""
+    """Return a finding at the first tight estimate, with the needs of all tight blocks."""
     tight = [bill for bill in bills if bill.tight]
     names = (*(name for bill in tight for name in bill.block.components), *(component.name for component in problem.components))
     first = next(problem[name] for name in names if problem[name].estimate)

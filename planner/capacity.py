@@ -151,9 +151,9 @@ def free_capacity(problem: Problem, holders: Sequence[Component], over_nodes: bo
     for component in problem.hinted if overlaid else ():
         excluded_masks = mask_usable([sharer for sharer in over if component.name not in problem.job.overlaps[sharer.name]])
         kept_off.update({component.name: excluded_masks} if excluded_masks else {})
-    held = sum(mask.bit_count() for mask in masks.values())
+    held_count = sum(mask.bit_count() for mask in masks.values())
     return AcceleratorCapacity(
-        tuple(kind for kind, _ in kinds), tuple(nodes for _, nodes in kinds), counts, held, overlaid, kept_off, free, over_nodes
+        tuple(kind for kind, _ in kinds), tuple(nodes for _, nodes in kinds), counts, held_count, overlaid, kept_off, free, over_nodes
     )
 
 
@@ -224,14 +224,14 @@ def kinds_of(problem: Problem, counts: Mapping[int, int]) -> list[KindNodes]:
 
 
 def _kind(groups: Sequence[Sequence[Node]], counts: Mapping[int, int], is_mixed: bool) -> KindNodes:
-    """Return a kind of these accelerators; those of a group are equal in model and memory."""
+    """Return a kind of these groups, each equal in model and memory."""
     nodes = tuple(sorted((node for group in groups for node in group), key=lambda node: node.rank))
     models = tuple(dict.fromkeys(group[0].accelerator_model for group in groups))
     sizes = [group[0].accelerator_memory for group in groups]
     known_sizes = [size for size in sizes if size is not None]
-    least, most = min(known_sizes, default=None), None if None in sizes else max(known_sizes)
-    kind = AcceleratorKind(AND.join(models), sum(counts[node.rank] for node in nodes), least, models if len(groups) > 1 else ())
-    return replace(kind, memory=most, least=least, mixed=True) if is_mixed else kind, nodes
+    smallest, largest = min(known_sizes, default=None), None if None in sizes else max(known_sizes)
+    kind = AcceleratorKind(AND.join(models), sum(counts[node.rank] for node in nodes), smallest, models if len(groups) > 1 else ())
+    return replace(kind, memory=largest, least=smallest, mixed=True) if is_mixed else kind, nodes
 
 
 def timed_model(problem: Problem, component: Component, kind: AcceleratorKind | None) -> str:

@@ -29,7 +29,7 @@ from .check import faults
 from .placing import placing
 from .problem import planning_problem
 from .scope import with_limits
-from .search.found import OnCounting, Price, silent
+from .search.found import OnCounting, Price
 from .unplaced import find_slow, not_placed, report_infeasible, report_too_many, with_help
 from .untimed import UntimedPlacement
 from .why.conflict import EACH, Planner, helps_to_place, why_none
@@ -48,7 +48,7 @@ SEARCHED = 0.1
 
 def plan(
     problem: Problem, solve: Solve, limit: float = 10.0,
-    session: Session | None = None, counting: OnCounting = silent, refuse: Refused = accept_placement,
+    session: Session | None = None, counting: OnCounting | None = None, refuse: Refused = accept_placement,
 ) -> Answer:  # fmt: skip
     """Return the best design with a placement; among equal designs, the better placement.
 
@@ -177,7 +177,7 @@ def _try_change(loop: BendersLoop, problem: Problem) -> tuple[int, int] | None:
     # The file as it is shows the demands before the change; the rules were checked after it.
     refuse = partial(_find_refusals_beside_rules, loop.refused)
     limit = min(EACH, loop.limit)
-    run = BendersLoop(problem, solve, limit, loop.session, silent, refuse, number=ROUNDS - TRIED).run()
+    run = BendersLoop(problem, solve, limit, loop.session, None, refuse, number=ROUNDS - TRIED).run()
     return (run.best.priced.total, run.best.priced.accelerators(run.question)) if run.best is not None else None
 
 

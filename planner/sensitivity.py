@@ -173,11 +173,11 @@ class _Run:
     def _search(self, varied_plan: _VariedPlan, until: float) -> tuple[PlanChange | None, bool]:
         """Return the best better design there, and True if none is missed."""
         changes, count = list[tuple[Price, PlanChange]](), len(self.questions)
-        decided = []
+        decisions = []
         for number in range(count):
             share = (until - self.spent) / (count - number)
-            decided.append(self._search_one(number, varied_plan, self.spent + share, changes))
-        return min(changes, key=lambda change: change[0])[1] if changes else None, all(decided)
+            decisions.append(self._search_one(number, varied_plan, self.spent + share, changes))
+        return min(changes, key=lambda change: change[0])[1] if changes else None, all(decisions)
 
     def _search_one(self, number: int, varied_plan: _VariedPlan, until: float, changes: list[tuple[Price, PlanChange]]) -> bool:
         """Search a problem without unplaceable designs; return True if it was decided."""

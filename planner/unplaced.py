@@ -22,7 +22,7 @@ def report_infeasible(is_proved: bool, unplaceable: Sequence[Unplaceable]) -> An
         return Answer(IMPOSSIBLE, findings=(finding,), how="search")
     if not reason:
         message = "within the limit no counts and degrees were found, and no proof that there are none"
-        return undecided(message, "give it longer with `--limit`, or leave more open")
+        return report_undecided(message, "give it longer with `--limit`, or leave more open")
     if is_proved:
         note = "these counts and degrees are the best by time, and no others that fit can be placed"
         if slow:
@@ -30,10 +30,10 @@ def report_infeasible(is_proved: bool, unplaceable: Sequence[Unplaceable]) -> An
         first, *rest = reason
         return Answer(IMPOSSIBLE, findings=(replace(first, notes=(*first.notes, note)), *rest), how="search")
     message, note = "none of the counts and degrees that fit together was placed", "the next finding has the reason of the best of them"
-    return undecided(message, "loosen what prevents these, or leave more open", reason, notes=(note,))
+    return report_undecided(message, "loosen what prevents these, or leave more open", reason, notes=(note,))
 
 
-def undecided(
+def report_undecided(
     message: str, advice: str, reason: Sequence[Finding] = (), name: str = "", how: str = "search", notes: tuple[str, ...] = ()
 ) -> Answer:
     """Return the undecided answer, about a component where one is named."""
@@ -42,13 +42,13 @@ def undecided(
 
 def not_all_read(count: int) -> Answer:
     """Return the undecided answer for unread choices of degrees."""
-    return undecided(f"no planned choice of degrees has a plan, and {count:,} others were not planned", "leave fewer degrees open")
+    return report_undecided(f"no planned choice of degrees has a plan, and {count:,} others were not planned", "leave fewer degrees open")
 
 
 def report_too_many(unplaceable: Sequence[Unplaceable]) -> Answer:
     """Return the undecided answer after too many unplaceable designs."""
     message = f"none of the {len(unplaceable)} best designs was placed"
-    return undecided(message, "leave more open: counts, degrees, or who shares with whom", _best(unplaceable)[0])
+    return report_undecided(message, "leave more open: counts, degrees, or who shares with whom", _best(unplaceable)[0])
 
 
 def find_slow(unplaceable: Sequence[Unplaceable]) -> Unplaceable | None:
@@ -79,7 +79,7 @@ def not_placed(reason: SearchStopped, has_designs: bool) -> Answer:
     """Return the answer of a stopped search; `has_designs` is True if designs existed."""
     if not has_designs or isinstance(reason, Faulty):
         return Answer(UNDECIDED, findings=(reason.without_answer,), how="search")
-    return undecided(f"{reason}, and until then none of the counts and degrees that fit together was placed", reason.help)
+    return report_undecided(f"{reason}, and until then none of the counts and degrees that fit together was placed", reason.help)
 
 
 def report_over_budget(takes: int, crossing: int, most: int) -> Finding:
@@ -91,7 +91,7 @@ def report_over_budget(takes: int, crossing: int, most: int) -> Finding:
 def refuse_overlap(first: str, second: str) -> Answer:
     """Return the answer for given ranks that overlap in part: out of scope."""
     message = f"given ranks that overlap in part, as of `{first}` and `{second}`, are out of scope"
-    return undecided(message, "give both the same ranks, or none in common, or leave those of one open", name=first, how="given")
+    return report_undecided(message, "give both the same ranks, or none in common, or leave those of one open", name=first, how="given")
 
 
 def refusal(finding: Finding) -> Finding:

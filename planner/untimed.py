@@ -18,8 +18,7 @@ from ..models.record import dataclass
 from ..models.tied_degrees import each_choice
 from ..solver.session import Session
 from .placing import placing
-from .problem import planning_problem
-from .related import connect
+from .problem import connect, planning_problem
 from .scope import find_nested_pairs
 
 Plan = Callable[[Problem], Answer]
@@ -158,8 +157,8 @@ class UntimedPlacement:
     def _amounts(self, design: Design, name: str) -> dict[int, Option]:
         """Return the counts open to a component with its degrees, without more memory: count -> option."""
         current, options = design.options[name], self.question.options[name]
-        alike = [option for option in options if (option.kind, option.parallel) == (current.kind, current.parallel)]
-        return {option.amount: option for option in alike if option.memory <= current.memory and option.kept <= current.kept}
+        same_degrees = [option for option in options if (option.kind, option.parallel) == (current.kind, current.parallel)]
+        return {option.amount: option for option in same_degrees if option.memory <= current.memory and option.kept <= current.kept}
 
     def _caps(self, design: Design, names: Collection[str], more: Mapping[str, int] | None = None) -> dict[str, int]:
         """Return the largest count of each component: remaining accelerators, and `more`."""

@@ -253,5 +253,5 @@ class DomainSizes:
         return self.list_capacities(group)[min(domains, self.count)]
 
     def fewest(self, amount: int, group: int = 1) -> int:
-        """Return the fewest domains for an amount; one more than exist if it does not fit."""
+        """Return the fewest domains for an amount; more than exist without capacity."""
         return bisect_left(self.list_capacities(group), amount)

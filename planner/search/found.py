@@ -91,10 +91,6 @@ OnCounting = Callable[[Counting], None]
 """Callback for progress. An exception raised in it ends the search."""
 
 
-def silent(counting: Counting) -> None:
-    """Ignore the progress."""
-
-
 class SearchProgress:
     """Deterministic seconds spent, Ctrl-C and progress reports.
 
@@ -105,7 +101,7 @@ class SearchProgress:
     part : deterministic seconds of one subproblem of a structure.
     """
 
-    def __init__(self, question: PlanningProblem, limit: float, session: Session, counting: OnCounting) -> None:
+    def __init__(self, question: PlanningProblem, limit: float, session: Session, counting: OnCounting | None) -> None:
         self.limit, self.spent = limit, 0.0
         self.part = min(MOST, PART + OPTION * sum(map(len, question.options.values())))
         self._question, self.session, self._counting = question, session, counting
@@ -120,7 +116,7 @@ class SearchProgress:
         """Raise KeyboardInterrupt after a Ctrl-C, and report the incumbent and the bound now and then."""
         self.session.look()
         now = monotonic()
-        if now - self._reported_at >= NOW_AND_THEN:
+        if self._counting is not None and now - self._reported_at >= NOW_AND_THEN:
             self._reported_at = now
             by_time = self._question.aim == SECONDS
             fixed_count = 0 if by_time else self._question.given.held

@@ -18,7 +18,7 @@ from ...solver.session import Session
 from .bounds import Busiest, Sets, with_least_memory
 from .branching import Branching
 from .choices import BlockChoices
-from .found import FREE, NOTHING, OnCounting, Price, SearchOutcome, SearchProgress, SearchResult, silent
+from .found import FREE, NOTHING, OnCounting, Price, SearchOutcome, SearchProgress, SearchResult
 from .sizing import Sizing
 from .structures import OUTSIDE, BlockStructure, Inside, arrangements, divide
 
@@ -41,7 +41,7 @@ Open = tuple[Price, bool, int, Union[BlockStructure, Branching]]
 
 def search(
     question: PlanningProblem, model: CostModel, limit: float = 10.0, count: int = 1, session: Session | None = None,
-    counting: OnCounting = silent, any_will_do: bool = False,
+    counting: OnCounting | None = None, any_will_do: bool = False,
 ) -> SearchOutcome:  # fmt: skip
     """Return the best design of each of the `count` best structures.
 
@@ -125,7 +125,7 @@ class _Search:
             heappush(self.open, (candidate.floor, True, candidate.number, candidate))
 
     def _list(self, nesting: bool) -> None:
-        """List the arrangements that may be among the best, for a share of the time left."""
+        """List arrangements that may be among the best, for a share of the time."""
         self.nested, self.late, self.until = nesting, False, self.progress.spent + LISTING * self.progress.left
         for arrangement in arrangements(self.question, self.model, nesting, self._can_be, self._can_lie):
             floor = self.busiest.floor(arrangement.sets, arrangement.inside)

@@ -15,9 +15,8 @@ from ...models.planning.design import Block, Design
 from ...models.planning.option import Area, SharedBlock
 from ...models.planning.problem import PlanningProblem
 from ...models.record import dataclass
-from .choices import Amount, BlockChoice, BlockChoices, parts_of, tasks_of
+from .choices import Amount, BlockChoice, BlockChoices, Limit, parts_of, tasks_of
 from .found import ENDLESS
-from .limits import Limit
 from .structures import OUTSIDE, BlockStructure
 
 Load = tuple[int, int]

@@ -16,7 +16,7 @@ from placewright.models.planning.option import NO_KIND, AcceleratorKind, Area, O
 from placewright.models.planning.problem import Edge, PlanningProblem, Task, Workflow
 from placewright.planner.check import faults, price
 from placewright.planner.costs import cost_model
-from placewright.planner.search.limits import OptionLimits
+from placewright.planner.search.choices import OptionLimits
 from placewright.planner.search.search import search
 
 from .questions import question
