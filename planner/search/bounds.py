@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import replace
-from operator import add
-from typing import NamedTuple, Sequence
+from typing import Sequence
 
 from ...models.planning.cost_models import CostModel
 from ...models.planning.option import Option
@@ -65,18 +64,10 @@ def raise_bound(curves: Sequence[Curve], lower_bound: int, most: int) -> int:
     return values[min(place, len(values) - 1)]
 
 
-class SetWork(NamedTuple):
-    """Least work of a set: ns of all segments by accelerators, and the least ns of each segment."""
-
-    curve: Curve
-    least: tuple[int, ...]
-
-
 class Busiest:
     """Lower bounds by the work on the accelerators, before any structure is listed.
 
-    In each segment the busiest accelerators work as long as all sets around them together. Where the
-    search divides the iteration, all of it counts as one segment.
+    Accelerators work as long as each set on them, and all outermost sets share the accelerators.
     """
 
     def __init__(self, question: PlanningProblem, model: CostModel, choices: BlockChoices) -> None:
@@ -85,52 +76,38 @@ class Busiest:
         self._segments = tuple(model.segment(question, task) if model.by_phase else 0 for task in range(len(question.tasks)))
         limit = question.budget.accelerators
         self.most = question.accelerators if limit is None else min(question.accelerators, limit)
-        self._works: dict[tuple[str, ...], SetWork | None] = {}
-        self._last: tuple[Sets, list[SetWork] | None] = ((), None)
+        self._curves: dict[tuple[str, ...], Curve | None] = {}
+        self._last: tuple[Sets, list[Curve] | None] = ((), None)
 
     def floor(self, sets: Sets, parents: Inside | None) -> Price | None:
         """Return a lower bound for designs with at least these sets; None if infeasible.
 
         `parents`: for the first sets, the set around each; None where unknown for all.
         """
-        works = self._works_of(sets)
-        if works is None:
+        curves = self._curves_of(sets)
+        if curves is None:
             return None
-        time, count = self._busiest(works, parents or ()), max(work.curve.fewest for work in works)
+        time, count = max(-curve.steps[-1][0] for curve in curves), max(curve.fewest for curve in curves)
         if parents is not None:
-            roots = [work.curve for work, outer in zip(works, parents) if outer == OUTSIDE]
+            roots = [curve for curve, outer in zip(curves, parents) if outer == OUTSIDE]
             count = sum(curve.fewest for curve in roots)
             if count > self.most:
                 return None
-            time = raise_bound(roots, time, self.most)  # the outermost sets share the accelerators
+            time = raise_bound(roots, time, self.most)
         return self._question.by_aim(time if self._full else 0, count)
 
-    def _busiest(self, works: Sequence[SetWork], parents: Inside) -> int:
-        """Return the least ns of all segments on the busiest accelerators."""
-        longest = [0] * len(works[0].least)
-        for number, work in enumerate(works):
-            loads, outer = work.least, number
-            while outer < len(parents) and (outer := parents[outer]) != OUTSIDE:
-                loads = tuple(map(add, loads, works[outer].least))
-            longest = list(map(max, longest, loads))
-        return sum(longest)
-
-    def _works_of(self, sets: Sets) -> list[SetWork] | None:
-        """Return the work of each set; None if one has no choice."""
+    def _curves_of(self, sets: Sets) -> list[Curve] | None:
+        """Return the least time of each set; None if one has no choice."""
         if sets is not self._last[0]:
-            works = [work for members in sets if (work := self._work(tuple(members))) is not None]
-            self._last = tuple(sets), works if len(works) == len(sets) else None
+            curves = [curve for members in sets if (curve := self._curve(tuple(members))) is not None]
+            self._last = tuple(sets), curves if len(curves) == len(sets) else None
         return self._last[1]
 
-    def _work(self, members: tuple[str, ...]) -> SetWork | None:
-        if members not in self._works:
+    def _curve(self, members: tuple[str, ...]) -> Curve | None:
+        if members not in self._curves:
             structure = BlockStructure((members,), (OUTSIDE,), self._segments)
-            places = parts_of(structure, tasks_of(self._question, members))
+            parts = len(parts_of(structure, tasks_of(self._question, members)))
             choices = self._ways.choices_of(structure, 0)
-            loads = [
-                [choice.loads[places.index(segment)] * self._divisor if segment in places else 0 for choice in choices]
-                for segment in range(max(self._segments, default=0) + 1)
-            ]
-            steps = [(choice.accelerators, sum(times)) for choice, times in zip(choices, zip(*loads))]
-            self._works[members] = SetWork(Curve(steps), tuple(map(min, loads))) if choices else None
-        return self._works[members]
+            steps = [(choice.accelerators, sum(choice.loads[:parts]) * self._divisor) for choice in choices]
+            self._curves[members] = Curve(steps) if steps else None
+        return self._curves[members]
