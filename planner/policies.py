@@ -106,18 +106,21 @@ def _best(answers: list[Answer], was_interrupted: bool, questions: tuple[Plannin
     winner, best = min(results, key=lambda entry: (entry[0].price, not entry[0].is_own))
     open_ = was_interrupted or any(answer.planned is None and answer.verdict != IMPOSSIBLE for answer in answers)
     bound = 0 if open_ else min(result.bound for result, _ in results)
+    rivals, unsure, left_out = list[CostedDesign](), set[int](), open_ or any(result.alternatives_open for result, _ in results)
+    for result, _ in results:
+        is_alike = result.question.kinds == winner.question.kinds
+        left_out = left_out or not is_alike
+        for candidate in (result.best, *result.alternatives) if is_alike else ():
+            rivals.append(replace(candidate, models=candidate.models or result.question.scope.on_models))
+            unsure |= {id(rivals[-1])} if any(candidate is unplaced for unplaced in result.not_placed) else set()
     by_structure = dict[object, CostedDesign]()
-    lists = [_list_designs(result, winner.question) for result, _ in results]
-    rivals = [alternative for every, _ in lists for alternative in every]
-    for alternative in sorted(rivals, key=lambda candidate: candidate.price(winner.question)):
-        if alternative.design.structure() != winner.best.design.structure():
-            by_structure.setdefault(alternative.design.structure(), alternative)
+    for rival in sorted(rivals, key=lambda candidate: candidate.price(winner.question)):
+        by_structure.setdefault(rival.design.structure(), rival)
+    by_structure.pop(winner.best.design.structure(), None)
     alternatives = tuple(by_structure.values())[:ALTERNATIVES]
-    left_out = open_ or any(not every for every, _ in lists) or any(result.alternatives_open for result, _ in results)
     alternatives_open = left_out or (
         lower_bound is not None and (len(alternatives) < ALTERNATIVES or alternatives[-1].price(winner.question)[0] >= lower_bound)
     )
-    unsure = {id(candidate) for _, not_placed in lists for candidate in not_placed}
     is_proved = bound == winner.price[0]
     ties_open = is_proved and any(result.ties_open or not result.proved for result, _ in results if result.bound <= bound)
     unplaceable = tuple(
@@ -131,16 +134,6 @@ def _best(answers: list[Answer], was_interrupted: bool, questions: tuple[Plannin
         spent=sum(result.spent for result, _ in results),
     )  # fmt: skip
     return replace(best, planned=merged_result)
-
-
-def _list_designs(result: PlanningResult, question: PlanningProblem) -> tuple[Sequence[CostedDesign], Sequence[CostedDesign]]:
-    """Return designs and unplaced designs of a choice; empty for other kinds."""
-    if result.question.kinds != question.kinds:
-        return (), ()
-    unsure = {id(candidate) for candidate in result.not_placed}
-    every = [result.best, *result.alternatives]
-    designs = [replace(candidate, models=candidate.models or result.question.scope.on_models) for candidate in every]
-    return designs, [candidate for candidate, original in zip(designs, every) if id(original) in unsure]
 
 
 def cheapest_first(plan: Solve, every: Sequence[Problem], limit: float, session: Session) -> tuple[dict[int, Answer], bool, int | None]:

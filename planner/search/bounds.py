@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Sequence
 
 from ...models.planning.cost_models import CostModel
-from ...models.planning.option import Option
 from ...models.planning.problem import PlanningProblem
 from .choices import BlockChoices, parts_of, tasks_of
 from .found import ENDLESS, Price
@@ -22,14 +21,13 @@ def with_least_memory(question: PlanningProblem) -> PlanningProblem:
     """
     options = {}
     for name, candidates in question.options.items():
-        same: dict[tuple[int, int], list[Option]] = {}
+        needs: dict[tuple[int, int], tuple[int, int]] = {}
         for option in candidates:
-            same.setdefault((option.kind, option.amount), []).append(option)
-        needs_of = {
-            amount: (min(option.memory for option in group), min(option.kept for option in group)) for amount, group in same.items()
-        }
-        needs = [needs_of[option.kind, option.amount] for option in candidates]
-        relaxations = (replace(option, memory=memory, kept=offloaded) for option, (memory, offloaded) in zip(candidates, needs))
+            memory, kept = needs.get((option.kind, option.amount), (option.memory, option.kept))
+            needs[option.kind, option.amount] = min(memory, option.memory), min(kept, option.kept)
+        relaxations = (
+            replace(option, memory=needs[option.kind, option.amount][0], kept=needs[option.kind, option.amount][1]) for option in candidates
+        )
         options[name] = tuple(dict.fromkeys(relaxations))
     return replace(question, options=options)
 
