@@ -15,9 +15,9 @@ Read the files in this order.
 4. `benders.py` places the Design by `solver/` (`placing.py`) or learns a no-good from the failure: logic-based Benders decomposition
    (Hooker and Ottosson 2003), so that the proof covers counts and places.
 5. `check.py` prices every Design again, apart from the search; a lower bound is recomputed in whole numbers before it is claimed.
-6. `plan.py` is steps 1 to 5 for one problem; `policies.py` and `untimed.py` ask it for several variants;
+6. `plan.py` is steps 1 to 5 for one problem; `policies.py` asks it for several variants;
    `answer.py` is the front door, and `write_back.py` writes plans into the user's file and verifies it.
-7. `accounting.py` says what is worth knowing of a plan: `bills.py`, `assumptions.py`, `baseline.py`, `sensitivity.py`; `why/` says why
+7. `accounting.py` says what is worth knowing of a plan: `bills.py`, `baseline.py`, `sensitivity.py`; `why/` says why
    there is none.
 
 Out of scope are given ranks on several kinds of accelerators, and given ranks that overlap in part. Without times `solver/choosing/`

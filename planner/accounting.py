@@ -23,10 +23,9 @@ from ..solver.explaining.demands import format_seconds
 from ..solver.explaining.explain import Explanation
 from ..solver.explaining.explain import explain as explained
 from ..solver.session import Session
-from .assumptions import bases, list_assumptions, list_emptied
 from .baseline import baseline_of, baseline_of_file, open_component
 from .benders import as_listed
-from .bills import bills
+from .bills import bases, bills, list_assumptions, list_emptied
 from .costs import cost_design, cost_model
 from .problem import planning_problem
 from .search.search import search

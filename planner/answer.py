@@ -35,9 +35,7 @@ class Solver:
     limit : deterministic seconds (about seconds) for each search.
     session : state shared by all searches, also those of `place`.
     counting : called with each new incumbent and lower bound.
-    refuses : findings of the framework against a plan in its own file. A refused plan is the answer
-        only without another one,
-    and nothing is proved of it.
+    refuses : findings of the framework against a plan in its own file.
     elsewhere : reads the counts that the framework accepts on a cluster; None if unknown.
     """
 
@@ -88,8 +86,7 @@ class Solver:
     def _by_time(self, problem: Problem) -> Answer:
         """Return the plan within estimates; the policies ask each other."""
         from ..solver.choosing.even_degrees import with_even_degrees
-        from .policies import fit_estimates, plan_leading_choices
-        from .untimed import with_companions
+        from .policies import fit_estimates, plan_leading_choices, with_companions
 
         over_choices: Solve = partial(plan_leading_choices, plan=partial(self._plan, problem), limit=self.limit, session=self.session)
         companions: Solve = partial(with_companions, plan=over_choices, session=self.session)

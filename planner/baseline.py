@@ -25,9 +25,8 @@ from ..solver.choosing.lying_over import all_held
 from ..solver.rules.amounts.all_placed import format_demand
 from ..solver.rules.amounts.even_shares import EvenShares
 from ..solver.wording import join_names
-from .assumptions import bases
 from .benders import as_written
-from .bills import bills
+from .bills import bases, bills
 from .capacity import timed_model
 from .check import forbidden, no_option
 from .costs import cost_design, cost_model

@@ -7,31 +7,35 @@ better, or the reason why no plan exists.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from functools import partial
-from typing import Mapping, Sequence
+from typing import Collection, Mapping, Sequence
 
 from ..models.account import Baseline
 from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
+from ..models.component import UNBOUNDED
 from ..models.findings.finding import Finding
+from ..models.placements.assignment import Assignment
 from ..models.placements.plan import Plan
 from ..models.planning.cost_models import iteration
-from ..models.planning.design import Design
+from ..models.planning.design import Block, Design
+from ..models.planning.option import NO_KIND, Option
 from ..models.planning.planned import CostedDesign, PlanningResult
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import SECONDS
 from ..models.problem import Problem
+from ..models.record import dataclass
 from ..solver.rules import RULES
 from ..solver.session import Session
 from .baseline import baseline_of
 from .benders import ALTERNATIVES, GIVEN, ROUNDS, BendersLoop, PlacedDesign, accept_placement, as_written, drop_preferences, is_where
 from .check import faults
 from .placing import placing
-from .problem import planning_problem
+from .problem import connect, planning_problem
 from .scope import with_limits
 from .search.found import OnCounting, Price
 from .unplaced import find_slow, not_placed, report_infeasible, report_too_many, with_help
-from .untimed import UntimedPlacement
 from .why.conflict import EACH, Planner, helps_to_place, why_none
 from .why.quick_infeasibility import answer_undecided
 from .write_back import Refused
@@ -53,12 +57,9 @@ def plan(
     """Return the best design with a placement; among equal designs, the better placement.
 
     `solve` places a problem with decided counts. The proof covers both levels: every better design
-    was ruled out by the search over designs, or by a proof that it has no placement. If traffic
-    counts as time, designs are placed in the order of time plus a lower bound of the traffic, until
-    that is no less than the best time plus its real traffic. If the baseline (the placement of the
-    file) is as good, it is the answer. Components without times get what the design leaves of their
-    requested accelerators. A placement that is `refuse` by the framework is the answer only
-    without another one, and nothing is proved of it.
+    was ruled out by the search over designs, or by a proof that it has no placement. If the baseline
+    (the placement of the file) is as good, it is the answer. A placement that `refuse` rejects is the
+    answer only without another one, and nothing is proved of it.
     """
     run = BendersLoop(problem, solve, limit, session or Session(), counting, refuse)
     if unknown := answer_undecided(problem, run.question):
@@ -226,3 +227,90 @@ def _fill(loop: BendersLoop, best: PlacedDesign, question: PlanningProblem) -> t
         return best, {}
     enlarged = {name: problem[name].most for name, option in full.options.items() if option != design.options[name]}
     return loop.as_placed(loop.cost(full), answer, answer.plan), enlarged
+
+
+@dataclass(frozen=True)
+class UntimedPlacement:
+    """Widening of a design; `solve` places a problem with open ranges, fullest first."""
+
+    problem: Problem
+    question: PlanningProblem
+    solve: Solve
+
+    def widen(self, design: Design) -> Design:
+        """Return the design with untimed components widened, on the same kinds.
+
+        All are widened at once. If the budget leaves less than the cluster, one after another in
+        written order; if the fewest accelerators are wanted, only components that take none of
+        their own.
+        """
+        names = self._names()
+        most = self.question.budget.accelerators if self.question.aim == SECONDS else design.count_used(self.question)
+        caps = self._caps(design, names)
+        increase = sum(cap - design.options[name].amount for name, cap in caps.items() if self._takes(design, name))
+        if most is None or design.count_used(self.question) + increase <= most:
+            return self._enlarge(design, caps)
+        before: Design | None = None
+        while design != before:  # what is widened may leave more to what it is related to
+            before = design
+            for group in connect(names, self.question.sharing.together):
+                remaining = most - design.count_used(self.question)
+                room = {name: remaining if self._takes(design, name) else UNBOUNDED for name in group}
+                design = self._enlarge(design, self._caps(design, group, room))
+        return design
+
+    def _names(self) -> list[str]:
+        """Return untimed components with a free range; empty if the dialect lays out all."""
+        if self.problem.job.planning.laying is not None:
+            return []
+        parts = ((name, self.problem[name]) for name in self.question.components if name in self.question.sharing.alone)
+        return [name for name, part in parts if part.runs is None and part.timed is None and part.least < part.most < UNBOUNDED]
+
+    def _takes(self, design: Design, name: str) -> bool:
+        """Return True if the component takes accelerators outside a surrounding component."""
+        return design.options[name].kind != NO_KIND and all(inner != name for inner, _ in self.question.sharing.within)
+
+    def _amounts(self, design: Design, name: str) -> dict[int, Option]:
+        """Return the counts open to a component with its degrees, without more memory: count -> option."""
+        current, options = design.options[name], self.question.options[name]
+        same_degrees = [option for option in options if (option.kind, option.parallel) == (current.kind, current.parallel)]
+        return {option.amount: option for option in same_degrees if option.memory <= current.memory and option.kept <= current.kept}
+
+    def _caps(self, design: Design, names: Collection[str], more: Mapping[str, int] | None = None) -> dict[str, int]:
+        """Return the largest count of each component: remaining accelerators, and `more`."""
+        free = [kind.accelerators for kind in self.question.kinds]
+        for block in design.blocks:
+            free[block.kind] -= block.accelerators if not set(block.components) <= set(names) else 0
+        largest = {}
+        for name in names:
+            current = design.options[name]
+            most = free[current.kind] if self._takes(design, name) else UNBOUNDED
+            most = min(most, current.amount + more[name]) if more else most
+            largest[name] = max([current.amount, *(amount for amount in self._amounts(design, name) if amount <= most)])
+        return largest
+
+    def _enlarge(self, design: Design, caps: Mapping[str, int]) -> Design:
+        """Return the design with the most of these components that have a placement."""
+        caps = dict(caps)
+        while any(cap > design.options[name].amount for name, cap in caps.items()):
+            answer = self.solve(placing(self.problem, self.question, design, caps))
+            if answer.plan is None:
+                return design
+            assignment = answer.plan.assignment
+            amounts = {name: assignment.count_held(name) or assignment.amount(name) or assignment.world_size(name) for name in caps}
+            strange = {name: amount for name, amount in amounts.items() if amount not in self._amounts(design, name)}
+            if not strange:
+                return self._redrawn(design, amounts, assignment)
+            for name, amount in strange.items():  # a count between two that it may have
+                caps[name] = max(count for count in self._amounts(design, name) if count < amount)
+        return design
+
+    def _redrawn(self, design: Design, amounts: Mapping[str, int], assignment: Assignment) -> Design:
+        """Return the design with the counts of a placement."""
+        options = {**design.options, **{name: self._amounts(design, name)[amount] for name, amount in amounts.items()}}
+        seats = {name: assignment.accelerators(name) for name in self.question.components}
+        users = Counter(tuple(name for name in seats if seat in seats[name]) for seat in sorted(frozenset().union(*seats.values())))
+        kinds = {name: option.kind for name, option in options.items()}
+        order = [block.components for block in design.blocks]
+        every = sorted(users, key=lambda names: (order.index(names) if names in order else len(order), names))
+        return replace(design, options=options, blocks=tuple(Block(kinds[names[0]], users[names], names) for names in every))

@@ -1,4 +1,4 @@
-"""Policies between plans of variants: memory estimates, unread sizes, leading degrees, models."""
+"""Policies between plans of variants: memory estimates, untimed components, unread sizes, leading degrees, models."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Sequence
 
 from ..models.account import BlockBill
 from ..models.answer import IMPOSSIBLE, Answer, Solve
+from ..models.component import COLOCATED, SUBSET, Component
 from ..models.findings.finding import Finding, error
 from ..models.planning.option import NO_KIND
 from ..models.planning.planned import CostedDesign, PlanningResult
@@ -22,7 +23,7 @@ from .bills import bills, decides, none_fits
 from .costs import cost_model
 from .memory import without_estimates
 from .problem import planning_problem
-from .scope import choices_of_models
+from .scope import choices_of_models, find_nested_pairs
 from .search.found import ENDLESS
 from .search.search import search
 from .unplaced import not_all_read
@@ -54,6 +55,95 @@ def _bills(problem: Problem, result: PlanningResult, answer: Answer) -> tuple[Bl
     """Return the memory bills of all planned blocks of accelerators."""
     assignment = answer.plan.assignment if answer.plan else None
     return tuple(bill for bill in bills(problem, result.question, result.best.design, assignment) if bill.block.kind != NO_KIND)
+
+
+def with_companions(problem: Problem, plan: Solve, session: Session) -> Answer:
+    """Plan so that an untimed companion uses all accelerators of its timed component.
+
+    Other plans count only if an iteration takes less: the companion's own time is unknown, and it
+    is no longer on more accelerators.
+    """
+    answer = plan(problem)
+    for variant in (may_lie_inside(problem), may_be_apart(problem)):
+        is_open = answer.planned is None and answer.verdict != IMPOSSIBLE
+        if variant is not None and not is_open and not session.cancelled:
+            answer = _better(plan, answer, variant)
+    return answer
+
+
+def _better(plan: Solve, answer: Answer, problem: Problem) -> Answer:
+    """Return the better answer of both problems, with the weaker of both lower bounds."""
+    rival, result = plan(problem), answer.planned
+    if rival.planned is None:
+        if rival.verdict == IMPOSSIBLE:
+            return answer
+        return rival if result is None else _weaken_bound(answer, 0)
+    if result is None or rival.planned.price[0] < result.price[0]:
+        answer = _widen_companions(plan, problem, rival)
+    return _weaken_bound(answer, rival.planned.bound if result is None else min(result.bound, rival.planned.bound))
+
+
+def _weaken_bound(answer: Answer, bound: int) -> Answer:
+    """Return the answer with this lower bound; its alternatives stay open."""
+    result = answer.planned
+    if result is None:
+        return answer
+    is_proved = result.proved and bound == result.price[0]
+    return replace(answer, planned=replace(result, bound=bound, proved=is_proved, alternatives_open=True))
+
+
+def _widen_companions(plan: Solve, problem: Problem, answer: Answer) -> Answer:
+    """Return the plan with companions widened as far as the iteration takes no longer."""
+    if answer.planned is None:
+        return answer
+    options, most = answer.planned.best.design.options, dict[str, int]()
+    for inner, outer in find_nested_pairs(problem):
+        counts = [option.amount for option in answer.planned.question.options[inner] if option.amount <= options[outer].amount]
+        most |= {inner: max(counts)} if max(counts, default=0) > options[inner].amount else {}
+    if not most:
+        return answer
+    components = tuple(part.narrow_counts(most[part.name], part.most) if part.name in most else part for part in problem.components)
+    more = plan(replace(problem, job=replace(problem.job, components=components)))
+    if more.planned is None or more.planned.price[0] > answer.planned.price[0]:
+        return answer
+    question = answer.planned.question  # what was asked: that it is on no fewer is no demand
+    has_options = all(option in question.options[name] for name, option in more.planned.best.design.options.items())
+    result = replace(more.planned, bound=answer.planned.bound, proved=answer.planned.proved)
+    return replace(more, planned=replace(result, question=question) if has_options else result)
+
+
+def may_lie_inside(problem: Problem) -> Problem | None:
+    """Return the problem with companions inside their component; None if they always fill it."""
+    going = [relation for relation in problem.find_relations(COLOCATED) if relation.proposed]
+    if not going:
+        return None
+    every = [planning_problem(variant).options for variant in each_choice(problem)]
+
+    def has_fewer(leader: str, follower: str) -> bool:
+        counts = ({option.amount for option in options.get(follower, ())} for options in every)
+        return any(option.amount not in amounts for options, amounts in zip(every, counts) for option in options.get(leader, ()))
+
+    relations_open = [relation for relation in going if has_fewer(*relation.components)]
+    if not relations_open:
+        return None
+    relations = tuple(
+        replace(relation, kind=SUBSET, components=relation.components[::-1]) if relation in relations_open else relation
+        for relation in problem.job.relations
+    )
+    return replace(problem, job=replace(problem.job, relations=relations))
+
+
+def may_be_apart(problem: Problem) -> Problem | None:
+    """Return the problem with separate companions that need memory; None without any."""
+
+    def needs(component: Component) -> bool:
+        return bool(component.memory or component.offloaded or component.estimate)
+
+    going = [relation for relation in problem.find_relations(COLOCATED) if relation.proposed and needs(problem[relation.components[-1]])]
+    if not going:
+        return None
+    relations = tuple(relation for relation in problem.job.relations if relation not in going)
+    return replace(problem, job=replace(problem.job, relations=relations))
 
 
 SHARE = 0.1
