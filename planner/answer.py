@@ -91,9 +91,12 @@ class Solver:
         over_choices: Solve = partial(plan_leading_choices, plan=partial(self._plan, problem), limit=self.limit, session=self.session)
         companions: Solve = partial(with_companions, plan=over_choices, session=self.session)
         answer = fit_estimates(problem, partial(with_even_degrees, plan=companions), self.session)
-        if answer.plan is not None and answer.planned is not None:
-            answer = replace(answer, plan=_with_degrees(answer.plan, answer.planned.best.design, problem))
-        return _as_proved(answer)
+        if answer.plan is None or answer.planned is None:
+            return answer
+        plan = _with_degrees(answer.plan, answer.planned.best.design, problem)
+        # The weaker of both proofs, of counts and of placement.
+        status = FEASIBLE if not answer.planned.proved else OPTIMAL if plan.status == VERIFIED else plan.status
+        return replace(answer, verdict=status, plan=replace(plan, status=status))
 
     def _plan(self, file: Problem, problem: Problem) -> Answer:
         """Plan a variant of the problem of the file, which may refuse plans."""

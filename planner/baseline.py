@@ -16,7 +16,7 @@ from ..models.placements.run import Run
 from ..models.planning.cost_models import CostModel, iteration
 from ..models.planning.design import Block, Design
 from ..models.planning.option import NO_KIND, Option
-from ..models.planning.planned import CostedDesign, PlanningResult
+from ..models.planning.planned import PlanningResult
 from ..models.planning.problem import PlanningProblem
 from ..models.problem import AMOUNT, Problem
 from ..models.quantity import write_estimate, write_memory
@@ -64,7 +64,13 @@ def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -
     usage = all_held(problem, Assignment({**problem.build_given().runs, **assignment.runs})) if question.given.shared else None
     candidate = cost_design(model, question, design, Traffic(problem).nanoseconds(_ranks(problem)), usage)
     refusals, unknown, with_all_options = _with_options(problem, question, design)
-    reasons = [*refusals, *problem.job.planning.own_faults, *_too_many(question, candidate)]
+    reasons, most, usage_count = (
+        [*refusals, *problem.job.planning.own_faults],
+        question.budget.accelerators,
+        candidate.accelerators(question),
+    )
+    if most is not None and usage_count > most + question.given.held >= design.all_accelerators(question):
+        reasons.append(f"{usage_count} accelerators are used, {most + question.given.held} may be")
     demand_problem = replace(_keep_demands(problem, with_all_options), barred=())
     all_options = {name: tuple(map(_declare, candidates)) for name, candidates in demand_problem.options.items()}
     declared = replace(design, options={name: _declare(option) for name, option in design.options.items()})
@@ -94,13 +100,6 @@ def _with_options(problem: Problem, question: PlanningProblem, design: Design) -
         for arrangement in question.ways
     )
     return refusals, missing, replace(question, options=options, ways=arrangements)
-
-
-def _too_many(question: PlanningProblem, candidate: CostedDesign) -> Iterator[str]:
-    """Yield a sentence if more accelerators are held than the budget allows."""
-    most = question.budget.accelerators
-    if most is not None and candidate.accelerators(question) > most + question.given.held >= candidate.design.all_accelerators(question):
-        yield f"{candidate.accelerators(question)} accelerators are used, {most + question.given.held} may be"
 
 
 def _keep_demands(problem: Problem, question: PlanningProblem) -> PlanningProblem:

@@ -60,12 +60,6 @@ def is_estimated(component: Component) -> bool:
     return bool(component.estimate and not (component.memory or component.offloaded))
 
 
-def least(problem: Problem, component: Component, parallel: Parallel, amount: int, capacity: int | None) -> tuple[int, int]:
-    """Return the least (MiB at work, MiB offloaded) over several degrees, heeded or not."""
-    total = estimate(problem, component, parallel, amount, capacity)
-    return (total.mebibytes, total.kept) if total else (0, 0)
-
-
 def estimate(problem: Problem, component: Component, parallel: Parallel, amount: int, capacity: int | None) -> EstimatedTotal | None:
     """Return the estimate term by term; None if unknown."""
     if component.estimate is None:

@@ -74,15 +74,16 @@ def _answer(loop: BendersLoop) -> Answer:
     best, stop_reason, unplaceable = _best_or_baseline(loop, question, baseline) or loop.unwritable, loop.stopped, loop.unplaceable
     if best is None and stop_reason is not None:
         return not_placed(stop_reason, loop.searched.best is not None or bool(unplaceable))
+    planner = Planner(loop.problem, partial(_try_change, loop), loop.session)
     if best is None and loop.searched.best is None and loop.closed and not unplaceable:
-        return _note_scope(why_none(loop.problem, loop.question, _planner(loop)), question)
+        return _note_scope(why_none(loop.problem, loop.question, planner), question)
     if best is None:
         verdict = (
             report_infeasible(loop.closed and not loop.unsure, unplaceable) if loop.searched.best is None else report_too_many(unplaceable)
         )
         slow = find_slow(unplaceable)
         lowest_time = slow.priced.total if slow is not None else None
-        changes = helps_to_place(loop.problem, _planner(loop), question.scope.left_out, lowest_time)
+        changes = helps_to_place(loop.problem, planner, question.scope.left_out, lowest_time)
         return _note_scope(with_help(verdict, changes), question)
     bounds = [] if loop.closed or loop.searched.bound is None else [loop.least]
     # A baseline whose notation or legality is unknown is no plan; still, no claim may ignore its
@@ -166,10 +167,6 @@ def _find_refusals_beside_rules(refuse: Refused, plan: Plan, design: Design) -> 
     """Return what refuses a plan, unless these are rules of placements alone."""
     findings, codes = refuse(plan, design), {rule.code for rule in RULES}
     return () if all(finding.code in codes for finding in findings) else findings
-
-
-def _planner(loop: BendersLoop) -> Planner:
-    return Planner(loop.problem, partial(_try_change, loop), loop.session)
 
 
 def _try_change(loop: BendersLoop, problem: Problem) -> tuple[int, int] | None:

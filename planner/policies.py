@@ -202,7 +202,7 @@ def _best(answers: list[Answer], was_interrupted: bool, questions: tuple[Plannin
         left_out = left_out or not is_alike
         for candidate in (result.best, *result.alternatives) if is_alike else ():
             rivals.append(replace(candidate, models=candidate.models or result.question.scope.on_models))
-            unsure |= {id(rivals[-1])} if any(candidate is unplaced for unplaced in result.not_placed) else set()
+            unsure |= {id(rivals[-1])} if any(candidate is original for original in result.not_placed) else set()
     by_structure = dict[object, CostedDesign]()
     for rival in sorted(rivals, key=lambda candidate: candidate.price(winner.question)):
         by_structure.setdefault(rival.design.structure(), rival)

@@ -17,7 +17,7 @@ from ..models.planning.option import NO_KIND, Option
 from ..models.planning.workload import TimedComponent
 from ..models.problem import Problem
 from .capacity import AcceleratorCapacity, timed_model
-from .memory import is_estimated, least, need_on
+from .memory import estimate, is_estimated, need_on
 from .times import Time, times_of
 
 
@@ -69,16 +69,14 @@ def options(
                     )  # fmt: skip
                     option = build_option(bare_option, (time_by_count(amount) for time_by_count in times), batches)
                     candidates += [option] if option is not None else []
-    if (
-        len(choices) > 1 and is_estimated(component) and not problem.workload.heeds_estimates
-    ):  # Of otherwise equal degrees, those with the least memory come first.
-        candidates.sort(
-            key=lambda option: (
-                option.kind,
-                option.amount,
-                *least(problem, component, option.parallel, option.amount, room.kinds[option.kind].memory),
-            )
-        )
+    if len(choices) > 1 and is_estimated(component) and not problem.workload.heeds_estimates:
+
+        def order(option: Option) -> tuple[int, ...]:
+            """Return kind and count, then memory: of otherwise equal degrees, the least comes first."""
+            total = estimate(problem, component, option.parallel, option.amount, room.kinds[option.kind].memory)
+            return (option.kind, option.amount, *((total.mebibytes, total.kept) if total else (0, 0)))
+
+        candidates.sort(key=order)
     return tuple(candidates)
 
 

@@ -51,20 +51,16 @@ def sensitivity(
     """
     run = _Run(result, most, limit, solve, traffic, session or Session())
     names = [name for name, tasks in result.question.tasks_of.items() if tasks]
-    variations = [_Variation(name, list(factors), result.bound) for name in names for factors in _factors(ranges.get(name))]
+    variations = []
+    for name in names:
+        low, high = ranges.get(name, (QUICKER[-1], SLOWER[-1]))  # of an estimate, up to its ends
+        slower, quicker = [factor for factor in SLOWER if factor < high], [factor for factor in QUICKER if factor > low]
+        variations += [_Variation(name, [*factors], result.bound) for factors in ((*slower, high), (*quicker, low))]
     if run.is_best():
         run.session.unless_cancelled(lambda: run.judge_all(variations), lambda: None)
     changes = tuple(variation.flip for variation in variations if variation.flip is not None)
     undecided = tuple((variation.component, variation.open[0]) for variation in variations if variation.open and variation.flip is None)
     return Sensitivity(changes, undecided, run.searches, traffic)
-
-
-def _factors(between: tuple[int, int] | None) -> tuple[Sequence[int], Sequence[int]]:
-    """Return the factors of a component: the usual ones, or up to the ends of an estimate."""
-    if between is None:
-        return SLOWER, QUICKER
-    low, high = between
-    return (*(factor for factor in SLOWER if factor < high), high), (*(factor for factor in QUICKER if factor > low), low)
 
 
 def scale(option: Option, percent: int, batches: int) -> Option:

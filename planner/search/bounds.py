@@ -23,8 +23,8 @@ def with_least_memory(question: PlanningProblem) -> PlanningProblem:
     for name, candidates in question.options.items():
         needs: dict[tuple[int, int], tuple[int, int]] = {}
         for option in candidates:
-            memory, kept = needs.get((option.kind, option.amount), (option.memory, option.kept))
-            needs[option.kind, option.amount] = min(memory, option.memory), min(kept, option.kept)
+            memory, offloaded = needs.get((option.kind, option.amount), (option.memory, option.kept))
+            needs[option.kind, option.amount] = min(memory, option.memory), min(offloaded, option.kept)
         relaxations = (
             replace(option, memory=needs[option.kind, option.amount][0], kept=needs[option.kind, option.amount][1]) for option in candidates
         )

@@ -36,10 +36,6 @@ class Domains:
     floors: list[int]
     between: int = 0
 
-    def copy(self) -> Domains:
-        """Return an independent copy."""
-        return Domains(list(self.left), list(self.floors), self.between)
-
 
 class Branching:
     """Search tree over the choices of one structure.
@@ -186,7 +182,7 @@ class Branching:
         """Return two halves of a subproblem; () if its only solution was tried."""
         if all(len(places) == 1 for places in domains.left):
             return ()
-        low, high = domains.copy(), domains
+        low, high = Domains(list(domains.left), list(domains.floors), domains.between), domains
         number = max(range(len(domains.left)), key=lambda candidate: len(domains.left[candidate]))
         places = domains.left[number]
         half = (len(places) + 1) // 2

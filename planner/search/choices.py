@@ -16,7 +16,7 @@ from ...models.planning.option import Option, RefusedCount
 from ...models.planning.problem import PlanningProblem
 from ...models.record import dataclass
 from ...solver.session import Session
-from .crossing import LeastCrossing
+from .crossing import Amount, LeastCrossing
 from .structures import BlockStructure
 
 
@@ -140,8 +140,6 @@ def pattern(structure: BlockStructure, names: frozenset[str]) -> frozenset[tuple
     return frozenset((inner, outer) for inner in names for outer in names if inner != outer and uses[inner] <= uses[outer])
 
 
-Amount = tuple[int, int]
-"""Kind and amount of an option."""
 Key = tuple[tuple[str, ...], tuple[int, ...]]
 """Members of a set, and the segment of each of their tasks."""
 T = TypeVar("T")
@@ -232,10 +230,6 @@ class BlockChoices:
             )
         choices.sort(key=lambda choice: (choice.accelerators, choice.kind, choice.loads))
         return choices
-
-    def beyond(self, structure: BlockStructure, choices: Sequence[BlockChoice]) -> int:
-        """Return a lower bound of traffic in ns beyond that inside components."""
-        return self.crossing.beyond(structure, [choice.amount for choice in choices]) if self.crossing is not None else 0
 
     def _list_fitting(self, members: tuple[str, ...], pattern: tuple[int, ...], amount: Amount, idle: frozenset[str]) -> list[BlockChoice]:
         """Return the fitting configurations; `members` may be the beginning of a set."""

@@ -7,7 +7,7 @@ below the incumbent: an arrangement is divided into its structures, a structure 
 
 from __future__ import annotations
 
-from heapq import heappop, heappush, nsmallest
+from heapq import heappop, heappush
 from itertools import count as count_from
 from typing import Union
 
@@ -33,8 +33,6 @@ ROOT, PORTION = 1, 100
 """Number of subproblems of a structure solved first, and per turn."""
 COSTLY = 200
 """Least number of options for searches with relaxed memory first."""
-HURRIED = 8
-"""Maximum number of structures tried after the limit while there is no design."""
 Open = tuple[Price, bool, int, Union[BlockStructure, Branching]]
 """Lower bound, True for a structure, number, and what is open: an arrangement or a structure."""
 
@@ -99,11 +97,6 @@ class _Search:
             if not (self.any_will_do and self.best):
                 self._list(nesting)
                 self._branch(self.progress.limit if nesting == self.question.sharing.nested else FLAT * self.progress.limit)
-        for floor, _, _, node in nsmallest(HURRIED, self.open) if not self.best else ():
-            if not self.best and isinstance(node, BlockStructure):
-                self._cut(node, floor, at_once=True)
-            elif not self.best and isinstance(node, Branching):
-                self._search(node, 0)
 
     def _branch(self, until: float) -> None:
         """Branch on the least lower bound, until it is proved or time is out."""

@@ -15,7 +15,8 @@ from ...models.planning.design import Block, Design
 from ...models.planning.option import Area, SharedBlock
 from ...models.planning.problem import PlanningProblem
 from ...models.record import dataclass
-from .choices import Amount, BlockChoice, BlockChoices, Limit, parts_of, tasks_of
+from .choices import BlockChoice, BlockChoices, Limit, parts_of, tasks_of
+from .crossing import Amount
 from .found import ENDLESS
 from .structures import OUTSIDE, BlockStructure
 
@@ -187,7 +188,8 @@ class Sizing:
             maximum.weight * max(sum(self.loads[number][part][places[number]] for number, part in keys) for keys in maximum.sums)
             for maximum in self.greatest
         )
-        return maxima + self.ways.beyond(self.structure, self.choose(places))
+        amounts = [choice.amount for choice in self.choose(places)]
+        return maxima + (self.ways.crossing.beyond(self.structure, amounts) if self.ways.crossing is not None else 0)
 
     def price(self, places: Places) -> tuple[int, int]:
         """Return the price by the aim; a lower bound if accelerators are shared."""

@@ -114,13 +114,10 @@ def _is_bare(question: PlanningProblem, name: str) -> bool:
 
 def _partitions(question: PlanningProblem, names: Sequence[str], can_be: CanBe) -> Iterator[Sets]:
     """Yield every set partition in the order of the problem, pruned by `can_be`."""
-    place = {name: number for number, name in enumerate(question.components)}
 
     def extend(position: int, sets: list[list[str]]) -> Iterator[Sets]:
         if position == len(names):
-            partition = tuple(
-                sorted((tuple(sorted(members, key=place.__getitem__)) for members in sets), key=lambda members: place[members[0]])
-            )
+            partition = tuple(map(tuple, sets))
             if all(any({first, second} <= set(members) for members in partition) for first, second in question.sharing.together):
                 yield partition
             return
