@@ -25,7 +25,7 @@ from ..models.task_order import order_tasks
 from .capacity import AcceleratorCapacity, areas, free_capacity
 from .memory import is_estimated
 from .profile import options
-from .scope import find_left_out, find_nested_pairs, forbids_nesting
+from .scope import find_left_out, find_nested_pairs
 from .times import models_there
 
 MOST = 4
@@ -85,7 +85,7 @@ def _sharing(problem: Problem, parts: Sequence[Component], relations: Sharing, m
         if (part.runs is not None and not open_names <= problem.job.overlaps.get(part.name, frozenset()))
         or (part.runs is None and part.timed is None and part.name not in tied_names)
     )
-    forbids = forbids_nesting(problem.workload)
+    forbids = not problem.workload.nested and "nested" in problem.workload.spans
     only_within = may_nest and (forbids or (bool(nested_pairs) and not problem.workload.nested))
     return replace(relations, alone=unshared_names, nested=may_nest, only_within=only_within, forbids_nesting=forbids)
 
@@ -94,20 +94,13 @@ def _scope(
     problem: Problem, parts: Sequence[Component], choices: Mapping[str, Sequence[Option]], kinds: Sequence[AcceleratorKind]
 ) -> DesignScope:
     """Return the models open to each component, and the widenings left out of scope."""
-    workload = problem.workload
-    models_of_names = {
-        component.name: models
-        for component in parts
-        if component.name not in workload.on_models and (models := _confine(problem, component, choices[component.name], kinds))
-    }
+    workload, models_of_names = problem.workload, dict[str, tuple[str, ...]]()
+    for component in parts:
+        option_models = {model for option in choices[component.name] if option.kind != NO_KIND for model in kinds[option.kind].models}
+        if option_models and component.runs is None and component.name not in workload.on_models:
+            models = models_there(problem, component)
+            models_of_names.update({component.name: models} if models and set(models) < option_models else {})
     return DesignScope(workload.over_kinds, workload.on_models, models_of_names, find_left_out(problem, kinds))
-
-
-def _confine(problem: Problem, component: Component, options: Sequence[Option], kinds: Sequence[AcceleratorKind]) -> tuple[str, ...]:
-    """Return the models open to a component; () without a restriction."""
-    option_models = {model for option in options if option.kind != NO_KIND for model in kinds[option.kind].models}
-    models = models_there(problem, component) if option_models and component.runs is None else ()
-    return models if set(models) < option_models else ()
 
 
 def _restrict_arrangements(problem: Problem, names: frozenset[str]) -> tuple[FrameworkArrangement, ...]:
@@ -187,8 +180,12 @@ def crossing(problem: Problem, parts: Sequence[Component], pairs_apart: Pairs, s
     traffic = Traffic(problem)
     base_problem = traffic.weigh(problem)
     levels = tuple(_level(base_problem, level, cost, space) for level, cost in traffic.costs.items() if several(base_problem, level))
-    open_ = set(_list_apart(problem, parts, pairs_apart))
-    names = {component.name for component in parts if problem.kind(component) == ACCELERATOR}
+    names = {part.name for part in parts if holds_accelerators(problem, part.name)}
+    fixed_names = [part.name for part in parts if part.name in names and part.runs is not None]
+    free_names = [part.name for part in parts if part.name in names and part.runs is None]
+    open_ = {  # those that may not lie on accelerators with fixed ranks
+        name for name in free_names if all((name, fixed) in pairs_apart or (fixed, name) in pairs_apart for fixed in fixed_names)
+    }
     traffic_of_parts = {component.name: component.traffic for component in parts if component.name in open_ and component.traffic}
     flows = tuple(
         Flow(link.source, link.target, link.weights, link.stream, link.ratio)
@@ -197,15 +194,6 @@ def crossing(problem: Problem, parts: Sequence[Component], pairs_apart: Pairs, s
     )
     fixed_traffic = traffic.fixed
     return Crossing(levels, traffic_of_parts, flows, fixed_traffic) if levels and (traffic_of_parts or flows or fixed_traffic) else None
-
-
-def _list_apart(problem: Problem, parts: Sequence[Component], pairs_apart: Pairs) -> Iterator[str]:
-    """Yield the open components that may not lie on accelerators with fixed ranks."""
-    fixed_names = [component.name for component in parts if component.runs is not None and problem.kind(component) == ACCELERATOR]
-    names = [component.name for component in parts if component.runs is None and problem.kind(component) == ACCELERATOR]
-    yield from (
-        name for name in names if all((name, fixed_name) in pairs_apart or (fixed_name, name) in pairs_apart for fixed_name in fixed_names)
-    )
 
 
 def _level(base_problem: Problem, level: str, cost: int, space: AcceleratorCapacity) -> CostlyLevel:

@@ -75,15 +75,14 @@ class Busiest:
         limit = question.budget.accelerators
         self.most = question.accelerators if limit is None else min(question.accelerators, limit)
         self._curves: dict[tuple[str, ...], Curve | None] = {}
-        self._last: tuple[Sets, list[Curve] | None] = ((), None)
 
     def floor(self, sets: Sets, parents: Inside | None) -> Price | None:
         """Return a lower bound for designs with at least these sets; None if infeasible.
 
         `parents`: for the first sets, the set around each; None where unknown for all.
         """
-        curves = self._curves_of(sets)
-        if curves is None:
+        curves = [curve for members in sets if (curve := self._curve(tuple(members))) is not None]
+        if len(curves) < len(sets):
             return None
         time, count = max(-curve.steps[-1][0] for curve in curves), max(curve.fewest for curve in curves)
         if parents is not None:
@@ -93,13 +92,6 @@ class Busiest:
                 return None
             time = raise_bound(roots, time, self.most)
         return self._question.by_aim(time if self._full else 0, count)
-
-    def _curves_of(self, sets: Sets) -> list[Curve] | None:
-        """Return the least time of each set; None if one has no choice."""
-        if sets is not self._last[0]:
-            curves = [curve for members in sets if (curve := self._curve(tuple(members))) is not None]
-            self._last = tuple(sets), curves if len(curves) == len(sets) else None
-        return self._last[1]
 
     def _curve(self, members: tuple[str, ...]) -> Curve | None:
         if members not in self._curves:
