@@ -171,21 +171,12 @@ def plan_leading_choices(problem: Problem, plan: Solve, limit: float, session: S
     if all(result.verdict == IMPOSSIBLE for result in answers):
         if open_:
             return not_all_read(unread + len(every) - len(answers))
-        return none_of_choices(
-            [_name_choice(variant, [name for name, choices in leaders.items() if choices]) for variant in every], answers
-        )
+        return none_of_choices(every, [name for name, choices in leaders.items() if choices], answers)
     questions = list[PlanningProblem]()  # as answered in the end
     for number, variant in enumerate(every):
         result = some[number].planned if number in some else None
         questions += [planning_problem(variant)] if result is None else result.parts or [result.question]
     return _best(answers, open_, tuple(questions), lower_bound)
-
-
-def _name_choice(choice: Problem, leaders: Sequence[str]) -> str:
-    """Format a choice: degrees of leaders, and models of components."""
-    models = choice.workload.on_models
-    degrees = [f"{choice[name].parallel} of `{name}`" for name in leaders]
-    return join_names([*degrees, *(f"`{name}` on {join_names(names)}" for name, names in models.items())])
 
 
 def _best(answers: list[Answer], was_interrupted: bool, questions: tuple[PlanningProblem, ...], lower_bound: int | None) -> Answer:
@@ -274,12 +265,14 @@ def lower_bounds(every: Sequence[Problem], limit: float, session: Session) -> li
     return bounds
 
 
-def none_of_choices(names_of_choices: Sequence[str], answers: Sequence[Answer]) -> Answer:
+def none_of_choices(every: Sequence[Problem], leaders: Sequence[str], answers: Sequence[Answer]) -> Answer:
     """Return the infeasible answer with the reason and helps of every choice."""
     why = dict[tuple[str, ...], tuple[Finding, list[str]]]()
-    for name, answer in zip(names_of_choices, answers):
+    for choice, answer in zip(every, answers):
+        degrees = [f"{choice[name].parallel} of `{name}`" for name in leaders]
+        models = [f"`{name}` on {join_names(names)}" for name, names in choice.workload.on_models.items()]
         for finding in answer.findings[:1]:
-            why.setdefault((finding.message, *finding.notes), (finding, []))[1].append(name)
+            why.setdefault((finding.message, *finding.notes), (finding, []))[1].append(join_names([*degrees, *models]))
     if len(why) < 2:
         return answers[0]
     reasons = [(_any_of(names), finding) for finding, names in why.values()][:MOST_TOLD]
@@ -290,7 +283,7 @@ def none_of_choices(names_of_choices: Sequence[str], answers: Sequence[Answer]) 
         notes.append(f"with {names}, {finding.message.removeprefix('impossible: ')}" + (f": {own}" if own else ""))
     notes += common
     notes += [f"{len(why) - MOST_TOLD} more reasons"] if len(why) > MOST_TOLD else []
-    message = f"impossible: no plan with any of {len(names_of_choices)} choices of degrees and models"
+    message = f"impossible: no plan with any of {len(every)} choices of degrees and models"
     helps = "; ".join(f"with {names}, {finding.help}" for names, finding in reasons if finding.help)
     span = next((finding.span for _, finding in reasons if finding.span is not None), None)
     return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, span, help=helps, notes=tuple(notes)),), how="search")

@@ -27,11 +27,6 @@ Refused = Callable[[Plan, Design], Sequence[Finding]]
 NOT_SEARCHED = "PW604"
 
 
-def _write(file: Reading, plan: Plan) -> list[Edit]:
-    """Return the edits for a plan. Raises UnusableInput."""
-    return dialect_named(file.dialect).write(file, plan.assignment, plan.degrees)
-
-
 def _apply(file: Reading, edits: list[Edit], machines: Cluster | None = None) -> Reading:
     """Read the file with these edits, as it was read before."""
     return file.session.read(apply_edits(file.source.text, edits), machines)
@@ -51,7 +46,7 @@ def _find_errors(file: Reading, edits: list[Edit], machines: Cluster | None, who
 def edits_of(reading: Reading, answer: Answer) -> tuple[list[Edit], tuple[Finding, ...]]:
     """Return the edits for an answer, verified, with warnings; or no edits and the errors."""
     try:
-        edits = _write(reading, answer.plan) if answer.plan else []
+        edits = dialect_named(reading.dialect).write(reading, answer.plan.assignment, answer.plan.degrees) if answer.plan else []
     except UnusableInput as problem:
         return [], problem.findings
     if answer.plan is None or not edits or reading.session.as_before is None:
@@ -98,7 +93,9 @@ def _refusals(file: Reading, file_problem: Problem, problem: Problem, plan: Plan
         return ()
     machines = None if plan.cluster == file_problem.cluster else replace(plan.cluster, declared=())
     try:
-        edits = _write(replace(file, problem=replace(problem, cluster=plan.cluster)), plan)
+        edits = dialect_named(file.dialect).write(
+            replace(file, problem=replace(problem, cluster=plan.cluster)), plan.assignment, plan.degrees
+        )
     except UnusableInput as refusal:
         return refusal.findings if problem.job.planning.by_size or (not has_times and machines is None) else ()
     if not edits:

@@ -256,7 +256,8 @@ class BlockChoices:
         limit, enough = self._limit(kind), self._bound_memory(kind, options[0].amount, members)
         candidates: list[tuple[Figures, Figures, tuple[Option, ...]]] = []
         for first in firsts:
-            before = _pad(first, loads, self._more)
+            end = len(first.loads) - self._more  # what crosses stays last
+            before = (*first.loads[:end], *(0,) * (loads - len(first.loads)), *first.loads[end:], *first.needs)
             for addition, option in additions:
                 both = tuple(map(add, before, addition))
                 if limit is None or max(both[loads:]) <= limit:
@@ -307,12 +308,6 @@ class BlockChoices:
         if not self.limits:
             return figures
         return (*figures, *(weight for name, option in zip(members, options) for weight in self.limits.figures(name, option)))
-
-
-def _pad(choice: BlockChoice, loads: int, last: int) -> Figures:
-    """Return the figures with padded loads; the last `last` loads stay last."""
-    end = len(choice.loads) - last
-    return (*choice.loads[:end], *(0,) * (loads - len(choice.loads)), *choice.loads[end:], *choice.needs)
 
 
 def drop_dominated(items: Sequence[T], figures: Callable[[T], Figures]) -> list[T]:

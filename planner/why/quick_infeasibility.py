@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Callable, Iterator, Mapping, Sequence
 
-from ...models.answer import IMPOSSIBLE, Answer
+from ...models.answer import Answer
 from ...models.component import UNBOUNDED, Component
 from ...models.findings.finding import Finding, error
 from ...models.findings.wording import are, with_noun
@@ -44,10 +44,8 @@ def of_times(problem: Problem) -> Iterator[Finding]:
         return
     problem = problem.with_workload(replace(problem.workload, heeds_estimates=False))  # an estimate makes nothing impossible
     question = planning_problem(problem)
-    if (answer := answer_undecided(problem, question)) is not None:
-        yield from answer.findings if answer.verdict == IMPOSSIBLE else ()
-        return
-    yield from [finding for finding, _ in infeasible_components(problem, question)] or _exceed_budget(problem.workload, question)
+    if answer_undecided(problem, question) is None:
+        yield from [finding for finding, _ in infeasible_components(problem, question)] or _exceed_budget(problem.workload, question)
 
 
 def infeasible_components(problem: Problem, question: PlanningProblem) -> Iterator[tuple[Finding, list[Demand]]]:
