@@ -11,7 +11,7 @@ from typing import Iterable, Mapping, Sequence
 
 from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ..models.component import UNBOUNDED, Component
-from ..models.findings.finding import Finding
+from ..models.findings.finding import error
 from ..models.placements.assignment import seats
 from ..models.placements.plan import Plan
 from ..models.placements.run import Run
@@ -36,7 +36,7 @@ from .problem import planning_problem
 from .search.found import Counting, OnCounting, Price, SearchOutcome, SearchResult
 from .search.search import search
 from .traffic import Traffic
-from .unplaced import refusal, report_over_budget
+from .unplaced import report_over_budget
 from .write_back import Refused
 
 ALTERNATIVES = 3
@@ -55,15 +55,6 @@ SMALL, MORE = 16, 8
 """(accelerators, factor): small clusters get that many times more rounds and designs."""
 
 
-GIVEN = "given"
-"""Method of an answer without a search."""
-
-
-def accept_placement(plan: Plan, design: Design) -> Sequence[Finding]:
-    """Accept every plan."""
-    return ()
-
-
 @dataclass
 class BendersLoop:
     """State of the Benders loop: searches, placements, no-goods."""
@@ -73,7 +64,7 @@ class BendersLoop:
     limit: float
     session: Session
     counting: OnCounting | None
-    refused: Refused = accept_placement
+    refused: Refused
     spent: float = 0.0
     number: int = 0
     probes: int = ALL_PROBES
@@ -185,7 +176,9 @@ class BendersLoop:
             return answer, None
         outcome, most = self.as_placed(self.cost(design), answer, answer.plan), self.problem.workload.budget.nanoseconds
         if why := self.refused(answer.plan, design):
-            return Answer(UNDECIDED, findings=tuple(map(refusal, why)), how=GIVEN), outcome
+            reasons = ((entry.subject, f"the framework refuses the one that was found: {entry.message} ({entry.code})") for entry in why)
+            findings = tuple(error("PW604", subject, reason, help="give other counts") for subject, reason in reasons)
+            return Answer(UNDECIDED, findings=findings, how="given"), outcome
         takes, crossing = outcome.priced.total, outcome.priced.traffic
         if self.traffic.costs and most is not None and takes > most:
             return replace(answer, verdict=IMPOSSIBLE, findings=(report_over_budget(takes, crossing, most),), how="search"), outcome

@@ -195,7 +195,8 @@ def decides(
 ) -> Finding:
     """Report that another plan would win without the estimates."""
     more, fewer = best.accelerators(question), without.accelerators(question)
-    message = f"without memory estimates, {_counts(without)} would take {_seconds(without)} s and not {_seconds(best)} s"
+    seconds, more_seconds = (figure(candidate.total / SECOND, 6) for candidate in (without, best))
+    message = f"without memory estimates, {_counts(without)} would take {seconds} s and not {more_seconds} s"
     if problem.workload.aim != SECONDS and fewer != more:
         message = f"without memory estimates, {fewer} accelerators would be enough and not {more}: {_counts(without)}"
     elif without.total == best.total:
@@ -213,15 +214,13 @@ def _report_tight(problem: Problem, bills: tuple[BlockBill, ...], severity: Seve
 
 def format_need(bill: BlockBill) -> str:
     """Format the need of a block at its worst moment, by component, against the capacity."""
-    peak = bill.peak
-    parts = " + ".join(f"{entry.component} {write_estimate(entry.mebibytes)} ({_why(entry)})" for entry in peak.entries if entry.mebibytes)
+    peak, parts = bill.peak, list[str]()
+    for entry in peak.entries:
+        at_most = f", at most {write_estimate(entry.demanded)}" if entry.demanded > entry.mebibytes else ""
+        state = f", {entry.state}" if entry.state == KEPT else ""
+        parts += [f"{entry.component} {write_estimate(entry.mebibytes)} ({entry.origin}{at_most}{state})"] if entry.mebibytes else []
     has = f"of {write_memory(bill.capacity)} " if bill.capacity is not None else ""
-    return f"{write_estimate(peak.mebibytes)} {has}on each accelerator of {join_names(bill.block.components)}: {parts}"
-
-
-def _why(entry: ComponentMemory) -> str:
-    at_most = f", at most {write_estimate(entry.demanded)}" if entry.demanded > entry.mebibytes else ""
-    return entry.origin + at_most + (f", {entry.state}" if entry.state == KEPT else "")
+    return f"{write_estimate(peak.mebibytes)} {has}on each accelerator of {join_names(bill.block.components)}: {' + '.join(parts)}"
 
 
 def _counts(candidate: CostedDesign) -> str:
@@ -229,10 +228,6 @@ def _counts(candidate: CostedDesign) -> str:
     options = candidate.design.options.items()
     parts = [f"{name} on {option.amount}" + (f" ({option.parallel})" if option.parallel.replica > 1 else "") for name, option in options]
     return join_names(parts)
-
-
-def _seconds(candidate: CostedDesign) -> str:
-    return figure(candidate.total / SECOND, 6)
 
 
 def list_assumptions(problem: Problem, question: PlanningProblem) -> Iterator[str]:

@@ -45,11 +45,6 @@ class AcceleratorCapacity:
     masks: Mapping[int, int] = field(default_factory=dict)
     over_nodes: bool = False
 
-    def sizes(self, kind: int) -> frozenset[int | None]:
-        """Return the MiB of a kind's accelerators: each size of a mixed kind; None if unknown."""
-        node_kind = self.kinds[kind]
-        return frozenset(node.accelerator_memory for node in self.nodes[kind]) if node_kind.mixed else frozenset((node_kind.memory,))
-
     def find_allowed(self, problem: Problem, component: Component, kind: int) -> frozenset[int]:
         """Return the nodes of a kind open to a component; its own with given ranks."""
         if component.runs is not None:

@@ -29,7 +29,7 @@ from ..models.record import dataclass
 from ..solver.rules import RULES
 from ..solver.session import Session
 from .baseline import baseline_of
-from .benders import ALTERNATIVES, GIVEN, ROUNDS, BendersLoop, PlacedDesign, accept_placement, as_written, drop_preferences, is_where
+from .benders import ALTERNATIVES, ROUNDS, BendersLoop, PlacedDesign, as_written, drop_preferences, is_where
 from .check import faults
 from .placing import placing
 from .problem import connect, planning_problem
@@ -52,7 +52,7 @@ SEARCHED = 0.1
 
 def plan(
     problem: Problem, solve: Solve, limit: float = 10.0,
-    session: Session | None = None, counting: OnCounting | None = None, refuse: Refused = accept_placement,
+    session: Session | None = None, counting: OnCounting | None = None, refuse: Refused = lambda *_: (),
 ) -> Answer:  # fmt: skip
     """Return the best design with a placement; among equal designs, the better placement.
 
@@ -147,7 +147,7 @@ def _find_alternatives(loop: BendersLoop, best: PlacedDesign) -> tuple[tuple[Cos
             keep(loop.price(candidate), candidate)
             if answer.plan is None:
                 unsure.append(candidate)
-                tries = tries if answer.how == GIVEN else 0
+                tries = tries if answer.how == "given" else 0
         if not ruled_out or tries <= 0 or loop.spent >= loop.limit or loop.session.cancelled or round_number == AGAIN:
             break
         loop.search()

@@ -44,7 +44,11 @@ def planning_problem(problem: Problem, no_goods: Sequence[RefusedCount] = (), ov
     """
     workload = problem.workload
     fixed_components = [component for component in problem.components if component.runs is not None and not _is_related(problem, component)]
-    parts = [with_given_count(problem, component) for component in problem.components if component not in fixed_components]
+    parts = [component for component in problem.components if component not in fixed_components]
+    for place, part in enumerate(parts):
+        if part.runs is not None:  # CPU processes hold no accelerator: their number is the count
+            amount = problem.build_given().amount(part.name) or part.least
+            parts[place] = replace(part, least=amount, most=amount)
     space = free_capacity(problem, fixed_components, over_nodes)
     tasks, edges, rounds = order_tasks(parts, workload)
     choices = {part.name: options(problem, part, order_times(part.timed, part.name, tasks), space, workload.handed_on) for part in parts}
@@ -121,15 +125,6 @@ def order_times(times: TimedComponent | None, name: str, tasks: Sequence[Task]) 
     return replace(times, measured=tuple(sorted(times.measured, key=lambda row: place[row.phase])))
 
 
-def with_given_count(problem: Problem, component: Component) -> Component:
-    """Return the component; with fixed ranks, with their count."""
-    if component.runs is None:
-        return component
-    # CPU processes hold no accelerator: their number is the count.
-    amount = problem.build_given().amount(component.name) or component.least
-    return replace(component, least=amount, most=amount)
-
-
 def _is_related(problem: Problem, component: Component) -> bool:
     """Return True if a component is planned, or must share with others."""
     if component.timed:
@@ -184,7 +179,9 @@ def crossing(problem: Problem, parts: Sequence[Component], pairs_apart: Pairs, s
     fixed_names = [part.name for part in parts if part.name in names and part.runs is not None]
     free_names = [part.name for part in parts if part.name in names and part.runs is None]
     open_ = {  # those that may not lie on accelerators with fixed ranks
-        name for name in free_names if all((name, fixed) in pairs_apart or (fixed, name) in pairs_apart for fixed in fixed_names)
+        name
+        for name in free_names
+        if all((name, fixed_name) in pairs_apart or (fixed_name, name) in pairs_apart for fixed_name in fixed_names)
     }
     traffic_of_parts = {component.name: component.traffic for component in parts if component.name in open_ and component.traffic}
     flows = tuple(

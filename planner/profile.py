@@ -49,13 +49,14 @@ def options(
         variant = _shape(component, parallel, shapes.get(parallel) or own_shapes.get(parallel))
         size = room.group(problem, variant)
         for kind in range(len(room.kinds)):
-            most, sizes = min(variant.most, room.most(problem, variant, kind)), room.sizes(kind)
+            node_kind, most = room.kinds[kind], min(variant.most, room.most(problem, variant, kind))
+            sizes = {node.accelerator_memory for node in room.nodes[kind]} if node_kind.mixed else {node_kind.memory}
             amounts = [
                 count
                 for count in range(-(-variant.least // variant.step) * variant.step, most + 1, variant.step)
                 if variant.may_have(count)
             ]
-            model = timed_model(problem, variant, room.kinds[kind])
+            model = timed_model(problem, variant, node_kind)
             times = [times_of(times_by_task, phase, parallel, model) for phase in times_by_task.phases] if times_by_task and amounts else []
             for amount in amounts:
                 if _shares(problem, variant, amount, parallel) and not (
@@ -95,8 +96,8 @@ def _shape(component: Component, parallel: Parallel, shape: ProcessShape | None)
     """Return the component with degrees and their process shape."""
     if shape is None:
         return replace(component, parallel=parallel)
-    variant = replace(component, per_process=shape.per_process, stride=shape.stride, parallel=shape.parallel)
-    return replace(variant, least=max(variant.least, shape.least))
+    count = max(component.least, shape.least)
+    return replace(component, per_process=shape.per_process, stride=shape.stride, parallel=shape.parallel, least=count)
 
 
 def build_option(option: Option, times: Iterable[Time | None], batches: int) -> Option | None:

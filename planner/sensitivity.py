@@ -56,7 +56,10 @@ def sensitivity(
         low, high = ranges.get(name, (QUICKER[-1], SLOWER[-1]))  # of an estimate, up to its ends
         slower, quicker = [factor for factor in SLOWER if factor < high], [factor for factor in QUICKER if factor > low]
         variations += [_Variation(name, [*factors], result.bound) for factors in ((*slower, high), (*quicker, low))]
-    if run.is_best():
+    is_best = result.proved
+    if run.by_time:  # no plan is better by `WORTH` percent with the original times
+        is_best = result.price[0] * HUNDRED <= result.bound * (HUNDRED + WORTH)
+    if is_best:
         run.session.unless_cancelled(lambda: run.judge_all(variations), lambda: None)
     changes = tuple(variation.flip for variation in variations if variation.flip is not None)
     undecided = tuple((variation.component, variation.open[0]) for variation in variations if variation.open and variation.flip is None)
@@ -108,12 +111,6 @@ class _Run:
         self.by_time = result.question.aim == SECONDS
         self.searches, self.spent = 0, 0.0
 
-    def is_best(self) -> bool:
-        """Return True if no plan is better by `WORTH` percent with the original times."""
-        if not self.by_time:
-            return self.planned.proved
-        return self.planned.price[0] * HUNDRED <= self.planned.bound * (HUNDRED + WORTH)
-
     def judge_all(self, variations: Sequence[_Variation]) -> None:
         """Judge the nearest factor of every way, then the next factors."""
         while variations:
@@ -147,8 +144,7 @@ class _Run:
         takes = iteration(self.model, question, plan) + result.best.traffic
         is_broken = budget.nanoseconds is not None and takes > budget.nanoseconds
         if not is_broken and self.by_time:
-            most = (takes * HUNDRED - 1) // (HUNDRED + WORTH)
-            budget = replace(budget, nanoseconds=most)
+            budget = replace(budget, nanoseconds=(takes * HUNDRED - 1) // (HUNDRED + WORTH))
         elif not is_broken:
             budget = replace(budget, accelerators=result.all_accelerators - question.given.held - 1)
         return _VariedPlan(component, percent, plan, takes, is_broken, budget)

@@ -92,9 +92,3 @@ def refuse_overlap(first: str, second: str) -> Answer:
     """Return the answer for given ranks that overlap in part: out of scope."""
     message = f"given ranks that overlap in part, as of `{first}` and `{second}`, are out of scope"
     return report_undecided(message, "give both the same ranks, or none in common, or leave those of one open", name=first, how="given")
-
-
-def refusal(finding: Finding) -> Finding:
-    """Return the reason for a placement refused by the framework."""
-    message = f"the framework refuses the one that was found: {finding.message} ({finding.code})"
-    return error("PW604", finding.subject, message, help="give other counts")

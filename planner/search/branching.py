@@ -24,8 +24,6 @@ RELAXED = 500
 """Maximum number of relaxed subproblems of a structure before the real ones are listed."""
 ROUNDS = 20
 """Maximum number of passes over all sets; later subproblems remove the rest."""
-Crossings = Sequence[Sequence[int]]
-"""Traffic between two sets, by choice of the source, then of the target."""
 
 
 @dataclass
@@ -279,6 +277,6 @@ def _keep(remaining: list[list[int]], row: ChoiceRow, most: int) -> bool:
     return all(remaining[number] for number in row.weights)
 
 
-def _distinct(rows: Crossings, places: Sequence[int]) -> Crossings:
+def _distinct(rows: Sequence[Sequence[int]], places: Sequence[int]) -> Sequence[Sequence[int]]:
     """Return the distinct rows at these places; choices with equal domains share a row."""
     return list({id(rows[place]): rows[place] for place in places}.values())

@@ -19,12 +19,8 @@ Range = tuple[int, int, int]
 """(kind, least amount, greatest amount)."""
 
 
-class BlockPiece(NamedTuple):
-    """Facts about a set for traffic: whole groups, least per domain, MiB."""
-
-    group: int
-    least: int
-    traffic: int
+Piece = tuple[int, int, int]
+"""Facts about a set for traffic: least per domain, whole groups, MiB."""
 
 
 class LinkedPair(NamedTuple):
@@ -38,8 +34,8 @@ class LinkedPair(NamedTuple):
     target: int
     flow: Flow
     inside: bool
-    source_piece: BlockPiece
-    target_piece: BlockPiece
+    source_piece: Piece
+    target_piece: Piece
     known: dict[tuple[Range, Range], int]
 
 
@@ -120,19 +116,19 @@ class LeastCrossing:
         """Return the MiB of a flow that a domain may receive."""
         return flow.weights + flow.stream * max(sizes.most(1) for _, rooms in self._levels for sizes in rooms)
 
-    def _piece(self, members: Sequence[str], size: int, total: int) -> BlockPiece:
+    def _piece(self, members: Sequence[str], size: int, total: int) -> Piece:
         """Return the facts of a set for its share of a flow."""
         names = [name for name in members if name in self._grain]
         traffic = sum(self._crossing.traffic.get(name, 0) for name in names)
         grain = lcm(*(self._grain[name] for name in names))
-        return BlockPiece(grain, max((self._least[name] for name in names), default=1), traffic * size // total)
+        return max((self._least[name] for name in names), default=1), grain, traffic * size // total
 
     def _between(self, pair: LinkedPair, source_range: Range, target_range: Range) -> int:
         total = 0
         for cost, rooms in self._levels:
             if len(rooms[source_range[0]].there) <= MOST_DOMAINS:
                 source, target = (
-                    LinkSide(rooms[kind], low, high, piece.least, piece.group, piece.traffic)
+                    LinkSide(rooms[kind], low, high, *piece)
                     for (kind, low, high), piece in ((source_range, pair.source_piece), (target_range, pair.target_piece))
                 )
                 total += cost * bound_traffic(source, target, pair.flow, pair.inside)
@@ -145,15 +141,10 @@ def exactly(amount: Amount) -> Range:
 
 
 class LinkSide(NamedTuple):
-    """One side of a flow.
+    """One side of a flow: domains of its kind, and least and greatest number of accelerators.
 
-    Attributes
-    ----------
-    rooms : domains of the kind of accelerators.
-    amount, most : least and greatest number of accelerators.
-    least : fewest accelerators in a used domain.
-    group : size of the whole groups on each node.
-    traffic : MiB inside the set for every domain beyond the first, for its share here.
+    `least` : fewest accelerators in a used domain. `group` : size of the whole groups on each node.
+    `traffic` : MiB inside the set for every domain beyond the first, for its share here.
     """
 
     rooms: DomainSizes

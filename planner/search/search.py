@@ -22,7 +22,6 @@ from .found import FREE, NOTHING, OnCounting, Price, SearchOutcome, SearchProgre
 from .sizing import Sizing
 from .structures import OUTSIDE, BlockStructure, Inside, arrangements, divide
 
-__all__ = ["SearchResult", "Price", "SearchOutcome", "search"]
 STRUCTURE, BEGUN, LISTED = 0.0002, 0.00004, 0.000001
 """Deterministic seconds of a structure, a partial arrangement, and a kind and amount listed."""
 FLAT = 0.25

@@ -156,16 +156,18 @@ def without(problem: Problem, given_up: Sequence[Demand], aim: str = "") -> Prob
         None if BUDGET_SECONDS in names else workload.budget.nanoseconds,
     )
     workload = replace(workload, budget=budget, model=STREAM if COST_MODEL in names else workload.model, aim=aim or workload.aim)
-    choices = {name: tuple(_more_degrees(problem, problem[name])) for name in sorted(names.get("parallel", ()))}
+    choices = dict(problem.job.choices)
+    for name in sorted(names.get("parallel", ())):
+        rows = times.measured if (times := problem[name].timed) else ()
+        measured_degrees = (row.parallel for row in rows if row.parallel is not None)
+        choices[name] = (*choices.get(name, (problem[name].parallel,)), Parallel(), *measured_degrees)
     parts = tuple(
         replace(part, timed=TimedComponent(tuple(replace(row, parallel=None, model="") for row in part.timed.measured), POWER))
         if part.timed and part.name in names.get(TIMES, ())
         else part
         for part in core.components
     )
-    job = replace(
-        core.job, components=parts, choices={**problem.job.choices, **choices}, planning=replace(core.job.planning, workload=workload)
-    )
+    job = replace(core.job, components=parts, choices=choices, planning=replace(core.job.planning, workload=workload))
     names_left = {component.name for component in parts} - names.get(RANKS, set())
     return restrict(replace(core, job=job), names_left) if len(names_left) < len(parts) else replace(core, job=job)
 
@@ -210,13 +212,6 @@ def too_small(budget: str, need: int, have: int, within: str = "") -> str:
 def model_name(model: str) -> str:
     """Format a model of accelerators inside a sentence; the cluster may name none."""
     return "accelerators of no known model" if model in ("", GENERIC) else model
-
-
-def _more_degrees(problem: Problem, component: Component) -> Iterator[Parallel]:
-    """Yield no degrees, allowed degrees, and measured degrees of a component."""
-    yield from problem.job.choices.get(component.name, (component.parallel,))
-    yield Parallel()
-    yield from ((row.parallel for row in component.timed.measured if row.parallel is not None) if component.timed else ())
 
 
 def _of_times(problem: Problem, component: Component) -> str:
