@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .models.problem import Problem
     from .models.report import Converted, Report
     from .planner.answer import Solver
-    from .planner.counting import OnCounting
+    from .planner.search.found import OnCounting
     from .runtime.recovery.lifetime import Launch
     from .solver.alternatives import Alternatives
     from .solver.explaining.explain import Explanation
@@ -195,7 +195,6 @@ def solver(
     if not 0 < limit < math.inf:
         raise ValueError(f"a limit is a finite number of seconds above 0, not {limit}")
     from .planner.answer import Solver
-    from .planner.counting import silent as uncounted
     from .planner.write_back import refusing
     from .solver.searching.progress import silent
 
@@ -209,7 +208,7 @@ def solver(
 
         place = partial(in_process, **options, on_progress=on_progress or silent)
     elsewhere = reading.session.elsewhere if reading else None
-    return Solver(place, limit, options["session"], counting or uncounted, refusing(reading), elsewhere)
+    return Solver(place, limit, options["session"], counting, refusing(reading), elsewhere)
 
 
 def launch(plan: Union[Plan, Readable], cluster: Machines = None, **options: Any) -> ContextManager[Launch]:

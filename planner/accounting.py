@@ -15,7 +15,6 @@ from ..models.planning.cost_models import CostModel, segment_times
 from ..models.planning.design import Design
 from ..models.planning.planned import CostedDesign, PlanningResult
 from ..models.planning.problem import PlanningProblem, Task
-from ..models.planning.workload import SECONDS
 from ..models.problem import Problem
 from ..models.reading import Reading
 from ..solver.choosing.even_degrees import evenly
@@ -24,10 +23,9 @@ from ..solver.explaining.demands import format_seconds
 from ..solver.explaining.explain import Explanation
 from ..solver.explaining.explain import explain as explained
 from ..solver.session import Session
-from .assumptions import bases, list_assumptions, list_emptied
 from .baseline import baseline_of, baseline_of_file, open_component
 from .benders import as_listed
-from .bills import bills
+from .bills import bases, bills, list_assumptions, list_emptied
 from .costs import cost_design, cost_model
 from .problem import planning_problem
 from .search.search import search
@@ -129,14 +127,9 @@ def account(
     remaining = max(limit - result.spent, SHARE * limit)
     if not (problem.job.planning.unread_choices or problem.job.planning.sizes_not_read):  # else nobody knows what is better
         place = partial(place_in_pools, place=solve) if solve is not None else None
-        traffic = bool(problem.workload.bandwidth)
-        base = replace(base, sensitivity=sensitivity(result, searches, remaining, place, traffic, session, ranges(base)))
+        traffic, ranges = bool(problem.workload.bandwidth), {basis.task.component: basis.range for basis in base.bases if basis.bounds}
+        base = replace(base, sensitivity=sensitivity(result, searches, remaining, place, traffic, session, ranges))
     return base
-
-
-def ranges(account: Account) -> dict[str, tuple[int, int]]:
-    """Return component -> low and high of its estimated times, in percent of them."""
-    return {basis.task.component: basis.range for basis in account.bases if basis.bounds}
 
 
 def account_of(problem: Problem, result: PlanningResult, assignment: Assignment | None = None) -> Account:
@@ -184,17 +177,12 @@ def account_of_given_ranks(problem: Problem, solve: Solve | None = None) -> Acco
     if baseline is None or baseline.priced is None:
         return None
     question, candidate = baseline.question, baseline.priced
-    value, bound, structures = cost_of(question, candidate), 0, (0, 0)
+    value, bound, structures = candidate.price(question)[0], 0, (0, 0)
     rivals, unsure = _cost_beside_given(variant, plan, question) if plan is not None else ((), ())
     if plan is not None:
         bound, structures = min(value, plan.bound), plan.structures
     result = PlanningResult(question, model.name, candidate, bound, value <= bound, rivals, (), structures, not_placed=unsure)
     return replace(account_of(baseline.problem, result, problem.build_given()), given=True)
-
-
-def cost_of(question: PlanningProblem, design: CostedDesign) -> int:
-    """Return the ns of an iteration, or the accelerators, whichever the question minimises."""
-    return design.total if question.aim == SECONDS else design.accelerators(question)
 
 
 def _cost_beside_given(
@@ -211,7 +199,8 @@ def _cost_beside_given(
         subproblem, model = planning_problem(variant), cost_model(plan.model)
         designs = (as_listed(entry.design, subproblem, model, subproblem) for entry in search(subproblem, model, count=OTHERS).found)
         more_designs = tuple(cost_design(model, subproblem, design) for design in designs)
-    by_cost = sorted((*placed_designs, *more_designs), key=lambda design: cost_of(question, design))
-    cheapest = {design.design.structure(): design for design in reversed(by_cost)}
-    rivals = tuple(sorted(cheapest.values(), key=lambda design: cost_of(question, design)))[:OTHERS]
+    cheapest: dict[object, CostedDesign] = {}
+    for design in sorted((*placed_designs, *more_designs), key=lambda design: design.price(question)[0]):
+        cheapest.setdefault(design.design.structure(), design)
+    rivals = tuple(cheapest.values())[:OTHERS]
     return rivals, tuple(design for design in rivals if design in plan.not_placed or design not in placed_designs)

@@ -17,12 +17,12 @@ from ..models.problem import Problem
 from ..models.record import dataclass
 from ..solver.in_turn import solve_in_turn
 from ..solver.session import Session
-from .counting import OnCounting, silent
 
 if TYPE_CHECKING:
     from ..models.findings.finding import Finding
     from ..models.planning.design import Design
     from ..models.reading import ClusterReader
+    from .search.found import OnCounting
 
 
 @dataclass(frozen=True)
@@ -35,16 +35,14 @@ class Solver:
     limit : deterministic seconds (about seconds) for each search.
     session : state shared by all searches, also those of `place`.
     counting : called with each new incumbent and lower bound.
-    refuses : findings of the framework against a plan in its own file. A refused plan is the answer
-        only without another one,
-    and nothing is proved of it.
+    refuses : findings of the framework against a plan in its own file.
     elsewhere : reads the counts that the framework accepts on a cluster; None if unknown.
     """
 
     place: Solve
     limit: float = 10.0
     session: Session = field(default_factory=Session)
-    counting: OnCounting = silent
+    counting: OnCounting | None = None
     refuses: Validator = accept_all
     elsewhere: ClusterReader | None = None
 
@@ -60,7 +58,7 @@ class Solver:
             return with_even_degrees(problem, self._without_times)
         if all(component.runs is not None for component in problem.components if component.timed):
             return with_even_degrees(problem, self._with_traffic if problem.workload.bandwidth else self.place)
-        from .related import overlaps
+        from .problem import overlaps
         from .unplaced import refuse_overlap
 
         pair = overlaps(problem, [component for component in problem.components if component.timed])
@@ -88,15 +86,17 @@ class Solver:
     def _by_time(self, problem: Problem) -> Answer:
         """Return the plan within estimates; the policies ask each other."""
         from ..solver.choosing.even_degrees import with_even_degrees
-        from .policies import fit_estimates, plan_leading_choices
-        from .untimed import with_companions
+        from .policies import fit_estimates, plan_leading_choices, with_companions
 
         over_choices: Solve = partial(plan_leading_choices, plan=partial(self._plan, problem), limit=self.limit, session=self.session)
         companions: Solve = partial(with_companions, plan=over_choices, session=self.session)
         answer = fit_estimates(problem, partial(with_even_degrees, plan=companions), self.session)
-        if answer.plan is not None and answer.planned is not None:
-            answer = replace(answer, plan=_with_degrees(answer.plan, answer.planned.best.design, problem))
-        return _as_proved(answer)
+        if answer.plan is None or answer.planned is None:
+            return answer
+        plan = _with_degrees(answer.plan, answer.planned.best.design, problem)
+        # The weaker of both proofs, of counts and of placement.
+        status = FEASIBLE if not answer.planned.proved else OPTIMAL if plan.status == VERIFIED else plan.status
+        return replace(answer, verdict=status, plan=replace(plan, status=status))
 
     def _plan(self, file: Problem, problem: Problem) -> Answer:
         """Plan a variant of the problem of the file, which may refuse plans."""

@@ -3,32 +3,38 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterator
+from typing import Iterator, Mapping, Sequence
 
 from ..models.account import DECLARED, Baseline
 from ..models.component import UNBOUNDED, Component
 from ..models.findings.finding import Severity
-from ..models.placements.assignment import Assignment
-from ..models.planning.cost_models import CostModel
-from ..models.planning.design import Design
-from ..models.planning.option import Option
-from ..models.planning.planned import CostedDesign, PlanningResult
+from ..models.findings.wording import are, with_noun
+from ..models.memory.work import not_whole, whole_groups
+from ..models.parallel import Parallel
+from ..models.placements.assignment import Assignment, Seat
+from ..models.placements.run import Run
+from ..models.planning.cost_models import CostModel, iteration
+from ..models.planning.design import Block, Design
+from ..models.planning.option import NO_KIND, Option
+from ..models.planning.planned import PlanningResult
 from ..models.planning.problem import PlanningProblem
 from ..models.problem import AMOUNT, Problem
 from ..models.quantity import write_estimate, write_memory
 from ..models.tied_degrees import as_written as as_written_degrees
 from ..solver.choosing.lying_over import all_held
+from ..solver.rules.amounts import EvenShares, format_demand
 from ..solver.wording import join_names
-from .assumptions import bases
 from .benders import as_written
-from .bills import bills
+from .bills import bases, bills
+from .capacity import timed_model
 from .check import forbidden, no_option
 from .costs import cost_design, cost_model
 from .memory import without_estimates
-from .own_design import NoPrice, design_of_ranks, find_refusal, runs_of, seats_of
-from .problem import planning_problem, source_of
-from .related import find_related
+from .problem import find_related, holds_accelerators, planning_problem, source_of
+from .profile import build_option
 from .scope import keep_models
+from .search.structures import segmentations
+from .times import time_of
 from .traffic import Traffic
 
 
@@ -50,17 +56,24 @@ def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -
     spread = keep_models(problem)
     problem, question = spread, allow_groups_over_nodes(spread, question if spread is problem else planning_problem(spread))
     try:
-        seats = seats_of(problem, question)
-        design = design_of_ranks(problem, question, seats, model)
+        assignment = ranks_of(problem, question)
+        design = design_of_ranks(problem, question, assignment, model)
     except NoPrice as reason:
         return Baseline(None, problem, question, str(reason))
-    assignment = Assignment({name: runs_of(problem, question, name) for name in seats})
     usage = all_held(problem, Assignment({**problem.build_given().runs, **assignment.runs})) if question.given.shared else None
     candidate = cost_design(model, question, design, Traffic(problem).nanoseconds(_ranks(problem)), usage)
     refusals, unknown, with_all_options = _with_options(problem, question, design)
-    reasons = [*refusals, *problem.job.planning.own_faults, *_too_many(question, candidate)]
-    asked_for, declared = as_declared(replace(_keep_demands(problem, with_all_options), barred=()), design)
-    faults = tuple(forbidden(asked_for, model, declared))  # estimates of memory forbid nothing
+    reasons, most, usage_count = (
+        [*refusals, *problem.job.planning.own_faults],
+        question.budget.accelerators,
+        candidate.accelerators(question),
+    )
+    if most is not None and usage_count > most + question.given.held >= design.all_accelerators(question):
+        reasons.append(f"{usage_count} accelerators are used, {most + question.given.held} may be")
+    demand_problem = replace(_keep_demands(problem, with_all_options), barred=())
+    all_options = {name: tuple(map(_declare, candidates)) for name, candidates in demand_problem.options.items()}
+    declared = replace(design, options={name: _declare(option) for name, option in design.options.items()})
+    faults = tuple(forbidden(replace(demand_problem, options=all_options), model, declared))
     broken = () if reasons else tuple(_broken(problem, question, design))
     return Baseline(
         candidate, problem, question, forbidden=(*reasons, *faults) or broken or tuple(unknown), unclear=bool(unknown) and not (reasons or faults or broken),
@@ -86,13 +99,6 @@ def _with_options(problem: Problem, question: PlanningProblem, design: Design) -
         for arrangement in question.ways
     )
     return refusals, missing, replace(question, options=options, ways=arrangements)
-
-
-def _too_many(question: PlanningProblem, candidate: CostedDesign) -> Iterator[str]:
-    """Yield a sentence if more accelerators are held than the budget allows."""
-    most = question.budget.accelerators
-    if most is not None and candidate.accelerators(question) > most + question.given.held >= candidate.design.all_accelerators(question):
-        yield f"{candidate.accelerators(question)} accelerators are used, {most + question.given.held} may be"
 
 
 def _keep_demands(problem: Problem, question: PlanningProblem) -> PlanningProblem:
@@ -143,13 +149,8 @@ def open_component(component: Component) -> Component:
     return replace(component, runs=None, least=1, most=UNBOUNDED, counts=())
 
 
-def as_declared(question: PlanningProblem, design: Design) -> tuple[PlanningProblem, Design]:
-    """Return problem and design with declared memory only."""
-    options = {name: tuple(map(_declare, candidates)) for name, candidates in question.options.items()}
-    return replace(question, options=options), replace(design, options={name: _declare(option) for name, option in design.options.items()})
-
-
 def _declare(option: Option) -> Option:
+    """Return the option with declared memory only: estimates forbid nothing."""
     return replace(option, memory=0, kept=0, estimated=False) if option.estimated else option
 
 
@@ -174,3 +175,129 @@ def allow_groups_over_nodes(problem: Problem, question: PlanningProblem) -> Plan
         more = (option for option in wide.options[name] if (option.kind, option.amount, option.parallel) not in present)
         options[name] = (*candidates, *more)
     return replace(question, options=options, areas=wide.areas)
+
+
+Seats = Mapping[str, frozenset[Seat]]
+
+
+class NoPrice(Exception):
+    """Missing price of a placement; the message is a sentence."""
+
+
+def ranks_of(problem: Problem, question: PlanningProblem) -> Assignment:
+    """Return the ranks of all components with accelerators. Raises NoPrice for a file without ranks."""
+    return Assignment({name: runs_of(problem, question, name) for name in question.components if holds_accelerators(problem, name)})
+
+
+def runs_of(problem: Problem, question: PlanningProblem, name: str) -> Sequence[Run]:
+    """Return the runs of a component, or of its stand-in. Raises NoPrice."""
+    runs = problem.job.planning.own.get(name) or problem[name].runs
+    if runs is None:  # those of a component that the framework starts instead
+        own, pairs = problem.job.planning.own, [sorted(way.together) for way in question.ways if name in way.without]
+        members = (member for way in pairs for pair in way if name in pair for member in pair if member != name)
+        runs = next((own[member] for member in members if member in own), None)
+    if runs is None:
+        raise NoPrice(f"the file gives no ranks of `{name}` on these nodes")
+    return runs
+
+
+def design_of_ranks(problem: Problem, question: PlanningProblem, assignment: Assignment, model: CostModel) -> Design:
+    """Return the design of the file's ranks by held accelerators. Raises NoPrice."""
+    seats = {name: own_seats for name in assignment.runs if (own_seats := assignment.accelerators(name))}
+    kinds, degrees = _kinds(problem, question, seats), {name: problem.own_degrees(problem[name]) for name in question.components}
+    arrangement = next((arrangement for arrangement in question.ways if arrangement.matches(seats)), None)
+    for name, shape in arrangement.shapes.items() if arrangement is not None else ():
+        if all(name in arrangement.shapes for arrangement in question.ways):
+            degrees[name] = shape.parallel
+    options = {name: _option(problem, question, kinds, name, seats.get(name, frozenset()), parallel) for name, parallel in degrees.items()}
+    users: dict[tuple[int, tuple[str, ...]], int] = {}
+    for seat in sorted(set().union(*seats.values())):
+        key = (kinds[seat], tuple(name for name, own_seats in seats.items() if seat in own_seats))
+        users[key] = users.get(key, 0) + 1
+    blocks = tuple(Block(kind, count, names) for (kind, names), count in users.items())
+    cuts = segmentations(question, model, tuple(block.components for block in blocks))
+    designs = [Design(blocks, options, segments) for segments in cuts]
+    if not designs:
+        raise NoPrice("its components cannot take turns in the order of the workflow")
+    return min(designs, key=lambda design: iteration(model, question, design))
+
+
+def _kinds(problem: Problem, question: PlanningProblem, seats: Seats) -> Mapping[Seat, int]:
+    """Return the kind of each accelerator. Raises NoPrice if it is open to no component, or a component is on several kinds."""
+    kinds: dict[Seat, int] = {}
+    for name, own_seats in seats.items():
+        nodes = {seat: problem.cluster.nodes[seat[0]] for seat in sorted(own_seats)}
+        for seat, node in nodes.items():
+            kind = question.kind_of(node.accelerator_model, node.accelerator_memory)
+            if kind is None:
+                raise NoPrice(f"`{node.name}` has no accelerator that is free")
+            kinds[seat] = kind
+        if len({kinds[seat] for seat in own_seats}) > 1:
+            models = dict.fromkeys(node.accelerator_model for node in nodes.values())
+            raise NoPrice(f"`{name}` is on {join_names(list(models))}, which only `scope: [heterogeneous]` compares")
+    return kinds
+
+
+def _option(
+    problem: Problem, question: PlanningProblem, kinds: Mapping[Seat, int], name: str, seats: frozenset[Seat], parallel: Parallel
+) -> Option:
+    """Return a component's option by its ranks, offered or not. Raises NoPrice."""
+    component, options = problem[name], question.options[name]
+    if not seats and component.runs is None:
+        return min(options, key=lambda option: option.nanoseconds)
+    kind, amount = (kinds[min(seats)], len(seats)) if seats else (NO_KIND, Assignment({name: component.runs or ()}).world_size(name))
+    parallel = parallel if seats else component.parallel  # on other resources, with its given processes
+    for option in options:
+        if (option.kind, option.amount, option.parallel) == (kind, amount, parallel):
+            return option
+    model = timed_model(problem, component, question.kinds[kind] if kind != NO_KIND else None)
+    phases = [question.tasks[task].phase for task in question.tasks_of[name]]
+    times = [time_of(component.timed, phase, amount, parallel, model) if component.timed else None for phase in phases]
+    is_undivided = problem.divide(name, parallel) != parallel
+    bare_option = Option(kind, amount, parallel, (), component.memory, component.offloaded, undivided=is_undivided)
+    built = build_option(bare_option, times, question.flow.batches)
+    if built is None:
+        raise NoPrice(describe_untimed(problem, component, phases[times.index(None)], amount, parallel, model))
+    return built
+
+
+def find_refusal(problem: Problem, component: Component, amount: int, parallel: Parallel) -> str:
+    """Return the first reason against a count with these degrees; "" if unknown."""
+    for share in problem.shares:
+        if share.component == component.name and not share.divides(amount // component.per_process):
+            assignment = Assignment({component.name: problem.job.planning.own.get(component.name) or component.runs or ()})
+            for finding in EvenShares().check(problem, share, assignment):
+                return finding.message
+    if not component.may_have(amount):
+        return f"`{component.name}` is to have {format_demand(component, 'accelerator')}, not {amount}"
+    choices = problem.job.choices.get(component.name, (parallel,))
+    if parallel not in choices:
+        return f"`{component.name}` is to have {' or '.join(map(str, choices))}, not {parallel}"
+    accepted_pairs = problem.job.planning.accepted.get(component.name)
+    if accepted_pairs is not None and (amount, parallel) not in accepted_pairs:
+        runs = f"the framework does not run `{component.name}` on {amount} with {parallel}"
+        return f"{runs}: pools, batches or replicas do not divide so, see `verify --level training`"
+    division = problem.divide(component.name, parallel)
+    if remainder := amount % division.replica:
+        whole = f"plans are of whole replicas, and {with_noun(remainder, 'accelerator')} {are(remainder)} left"
+        return f"the {with_noun(amount, 'accelerator')} of `{component.name}` {are(amount)} no multiple of {division}: {whole}"
+    if not whole_groups(component.divided_among, amount, division):
+        return not_whole(component.name, amount // (division.tp * division.pp), component.divided_among)
+    times = component.timed
+    replicas = amount // division.replica
+    if times and times.samples and (not replicas or times.samples % replicas):
+        return f"{times.samples} samples do not divide among the {replicas} replicas of `{component.name}`"
+    return ""
+
+
+def describe_untimed(problem: Problem, component: Component, phase: str, amount: int, parallel: Parallel, model: str) -> str:
+    """Return the missing time as a sentence."""
+    message = f"there are no seconds of `{component.name}` on {amount}"
+    if reason := find_refusal(problem, component, amount, parallel):
+        return f"{message}: {reason}"
+    times = component.timed
+    every = dict.fromkeys(measurement.parallel for measurement in times.measured if measurement.parallel is not None) if times else {}
+    other_degrees = [
+        str(degrees) for degrees in every if times and degrees != parallel and time_of(times, phase, amount, degrees, model) is not None
+    ]
+    return f"{message} with {parallel}: its times there are of {join_names(other_degrees)}" if other_degrees else message

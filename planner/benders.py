@@ -11,7 +11,7 @@ from typing import Iterable, Mapping, Sequence
 
 from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
 from ..models.component import UNBOUNDED, Component
-from ..models.findings.finding import Finding
+from ..models.findings.finding import error
 from ..models.placements.assignment import seats
 from ..models.placements.plan import Plan
 from ..models.placements.run import Run
@@ -31,13 +31,12 @@ from ..solver.sandbox.end_reasons import SearchStopped, report_interrupt
 from ..solver.session import Session
 from .check import faults
 from .costs import cost_design, cost_model
-from .counting import Counting, OnCounting, silent
 from .placing import placing
 from .problem import planning_problem
-from .search.found import Price, SearchOutcome, SearchResult
+from .search.found import Counting, OnCounting, Price, SearchOutcome, SearchResult
 from .search.search import search
 from .traffic import Traffic
-from .unplaced import refusal, report_over_budget
+from .unplaced import report_over_budget
 from .write_back import Refused
 
 ALTERNATIVES = 3
@@ -56,15 +55,6 @@ SMALL, MORE = 16, 8
 """(accelerators, factor): small clusters get that many times more rounds and designs."""
 
 
-GIVEN = "given"
-"""Method of an answer without a search."""
-
-
-def accept_placement(plan: Plan, design: Design) -> Sequence[Finding]:
-    """Accept every plan."""
-    return ()
-
-
 @dataclass
 class BendersLoop:
     """State of the Benders loop: searches, placements, no-goods."""
@@ -73,8 +63,8 @@ class BendersLoop:
     solve: Solve
     limit: float
     session: Session
-    counting: OnCounting
-    refused: Refused = accept_placement
+    counting: OnCounting | None
+    refused: Refused
     spent: float = 0.0
     number: int = 0
     probes: int = ALL_PROBES
@@ -102,8 +92,6 @@ class BendersLoop:
         """True if everything better is ruled out."""
         self.first: PlanningProblem | None = None
         """Planning problem without no-goods."""
-        self.listing = 0.0
-        """Deterministic seconds to list the options."""
         self.is_small = self.number == 0 and self.problem.cluster.total() <= SMALL
         """True for more rounds and more placed designs."""
         self.ended = False
@@ -126,6 +114,12 @@ class BendersLoop:
         # What nobody could place or weigh may be better than all that comes after it.
         more = MORE if self.is_small and self.spent < self.limit and not self.unsure else 1
         return self.number < ROUNDS * more and len(self.placed) < PLACED * more
+
+    def run(self) -> BendersLoop:
+        """Run the loop to its end."""
+        while self.goes_on():
+            self.place()
+        return self
 
     def place(self) -> None:
         """Place the found designs, best first; then search again if useful.
@@ -150,11 +144,10 @@ class BendersLoop:
         """Search the problem with all no-goods for its best designs."""
         self.question: PlanningProblem = planning_problem(self.problem, (*self.out, *self.done))
         minimum = 0.0 if self.first else FIRST * self.limit
-        self.listing = ASKED * sum(map(len, self.question.options.values()))
-        self.spent += self.listing
+        self.spent += ASKED * sum(map(len, self.question.options.values()))
         remaining = max(self.limit - self.spent, minimum)
         self.searched: SearchOutcome = search(
-            self.question, self.model, remaining, ALTERNATIVES + 1, session=self.session, counting=self._tell
+            self.question, self.model, remaining, ALTERNATIVES + 1, session=self.session, counting=self._tell if self.counting else None
         )
         self.first = first = self.first or self.question
         incumbents = (replace(result, design=as_listed(result.design, self.question, self.model, first)) for result in self.searched.found)
@@ -166,7 +159,8 @@ class BendersLoop:
     def _tell(self, now: Counting) -> None:
         """Report progress with the bound of earlier searches."""
         fixed_count = 0 if now.by_time else self.question.given.held
-        self.counting(replace(now, bound=max(now.bound, self.least + fixed_count)))
+        if self.counting is not None:
+            self.counting(replace(now, bound=max(now.bound, self.least + fixed_count)))
 
     def attempt(self, design: Design, anywhere: bool = False) -> tuple[Answer, PlacedDesign | None]:
         """Place a design, `anywhere` it fits if its traffic takes no time.
@@ -182,7 +176,9 @@ class BendersLoop:
             return answer, None
         outcome, most = self.as_placed(self.cost(design), answer, answer.plan), self.problem.workload.budget.nanoseconds
         if why := self.refused(answer.plan, design):
-            return Answer(UNDECIDED, findings=tuple(map(refusal, why)), how=GIVEN), outcome
+            reasons = ((entry.subject, f"the framework refuses the one that was found: {entry.message} ({entry.code})") for entry in why)
+            findings = tuple(error("PW604", subject, reason, help="give other counts") for subject, reason in reasons)
+            return Answer(UNDECIDED, findings=findings, how="given"), outcome
         takes, crossing = outcome.priced.total, outcome.priced.traffic
         if self.traffic.costs and most is not None and takes > most:
             return replace(answer, verdict=IMPOSSIBLE, findings=(report_over_budget(takes, crossing, most),), how="search"), outcome
@@ -193,7 +189,10 @@ class BendersLoop:
         answer, outcome = self.attempt(incumbent.design)
         if outcome is None or answer.verdict == UNDECIDED:
             self.unwritable = self.unwritable or outcome
-            self._is_out(incumbent, answer)
+            if self.best is None or self.varies:  # else it costs as much as the best, and was no more than another answer
+                self.bar(incumbent, answer)
+                if answer.verdict != IMPOSSIBLE or self.out[-1].segments is not None:
+                    self.unsure.append(incumbent.price)
             return False
         # Another placement may have more of it on what others let it use.
         candidate = replace(outcome.priced, held=None)
@@ -212,13 +211,6 @@ class BendersLoop:
         if self.best is None or outcome.price < self.best.price or (outcome.price == self.best.price and outcome.is_better(self.best)):
             self.best = outcome
         return True
-
-    def _is_out(self, incumbent: SearchResult, answer: Answer) -> None:
-        if self.best is not None and not self.varies:
-            return  # it costs as much as the best, and was no more than another answer
-        self.bar(incumbent, answer)
-        if answer.verdict != IMPOSSIBLE or self.out[-1].segments is not None:
-            self.unsure.append(incumbent.price)
 
     def bar(self, incumbent: SearchResult, answer: Answer) -> None:
         """Learn the no-good of a design without a known placement."""
@@ -241,13 +233,11 @@ class BendersLoop:
         """Return the price in the order of the aim, traffic included in the time."""
         return self.question.by_aim(candidate.total, candidate.accelerators(self.question) - self.question.given.held)
 
-    def count_held(self, plan: Plan) -> int | None:
-        """Return the accelerators held in a placement, unless the design decides it."""
-        return all_held(self.problem, plan.assignment) if self.question.given.shared else None
-
     def as_placed(self, candidate: CostedDesign, answer: Answer, plan: Plan) -> PlacedDesign:
         """Return the design with its placement."""
-        with_traffic = replace(candidate, traffic=self.traffic.nanoseconds(plan.assignment), held=self.count_held(plan))
+        # Without shared accelerators the design decides how many are held.
+        usage = all_held(self.problem, plan.assignment) if self.question.given.shared else None
+        with_traffic = replace(candidate, traffic=self.traffic.nanoseconds(plan.assignment), held=usage)
         return PlacedDesign(with_traffic, replace(answer, plan=self.traffic.restore(plan)), self.price(with_traffic))
 
 
@@ -268,22 +258,6 @@ class PlacedDesign:
 def is_where(plan: Plan, file_runs: Mapping[str, Sequence[Run]]) -> bool:
     """Return True if every component lies where the file has it."""
     return all(list(seats(plan.assignment.of(name))) == list(seats(runs)) for name, runs in file_runs.items())
-
-
-def trial(
-    problem: Problem, solve: Solve, limit: float, session: Session,
-    refuse: Refused, rounds: int, probes: int = ALL_PROBES,
-) -> BendersLoop:  # fmt: skip
-    """Run the loop for at most `rounds`, with at most `probes`, without progress reports."""
-    run = BendersLoop(problem, solve, limit, session, silent, refuse, number=ROUNDS - rounds, probes=probes)
-    while run.goes_on():
-        run.place()
-    return run
-
-
-def fitting(problem: Problem, question: PlanningProblem, design: Design) -> Problem:
-    """Return the problem of any feasible placement of a design."""
-    return drop_preferences(placing(problem, question, design))
 
 
 def drop_preferences(problem: Problem) -> Problem:

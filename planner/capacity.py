@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
+from itertools import chain
 from math import inf
 from typing import Iterable, Iterator, Mapping, Sequence, Union
 
@@ -15,6 +16,7 @@ from ..models.problem import Problem
 from ..models.record import dataclass
 from ..models.scope import let_over_nodes
 from ..solver.layout import bundle as grain
+from .memory import is_estimated
 from .times import model_of
 
 MOST_AREAS = 32
@@ -28,23 +30,20 @@ class AcceleratorCapacity:
     """Kinds of accelerators, and the nodes of each kind open to each component.
 
     `free` : accelerators of each node beside other jobs and unplanned components; shared given
-    ranks count as free, and `masks` says which. `overlaid` : shared given ranks on each node, and
-    `kept_off` those of them closed to a component. `over_nodes` : True if tensor parallel groups
-    may lie over nodes without a hint.
+    ranks count as free, and `masks` says which. `held` : number of accelerators that unplanned
+    components do not share. `overlaid` : shared given ranks on each node, and `kept_off` those of
+    them closed to a component. `over_nodes` : True if tensor parallel groups may lie over nodes
+    without a hint.
     """
 
     kinds: tuple[AcceleratorKind, ...]
     nodes: tuple[tuple[Node, ...], ...]
     free: Mapping[int, int]
+    held: int = 0
     overlaid: Mapping[int, int] = field(default_factory=dict)
     kept_off: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
     masks: Mapping[int, int] = field(default_factory=dict)
     over_nodes: bool = False
-
-    def sizes(self, kind: int) -> frozenset[int | None]:
-        """Return the MiB of a kind's accelerators: each size of a mixed kind; None if unknown."""
-        node_kind = self.kinds[kind]
-        return frozenset(node.accelerator_memory for node in self.nodes[kind]) if node_kind.mixed else frozenset((node_kind.memory,))
 
     def find_allowed(self, problem: Problem, component: Component, kind: int) -> frozenset[int]:
         """Return the nodes of a kind open to a component; its own with given ranks."""
@@ -90,10 +89,9 @@ class AcceleratorCapacity:
             relation.components[-1] == component.name and problem[relation.components[0]].runs is not None
             for relation in problem.find_relations(SUBSET)
         )
+        levels = (*LEVELS, NODE_LEVEL) if around else (NODE_LEVEL,)  # of others a placement says why there are no more
         for keep in component.keep:
-            if not around and keep.level != NODE_LEVEL:
-                continue  # a placement says why there are no more
-            if keep.unit == WHOLE and keep.required and keep.level in (*LEVELS, NODE_LEVEL):
+            if keep.unit == WHOLE and keep.required and keep.level in levels:
                 domains: dict[str, list[Place]] = {}
                 for place in places:
                     node = problem.cluster.nodes[place if isinstance(place, int) else place[0]]
@@ -140,21 +138,17 @@ def free_capacity(problem: Problem, holders: Sequence[Component], over_nodes: bo
     counts = {rank: mask.bit_count() for rank, mask in free.items()}
     kinds = kinds_of(problem, counts)
     over = [component for component in holders if component.name in problem.job.overlaps]
-    overlaid = {rank: mask & free[rank] for rank, mask in _mask_held(problem, over).items() if mask & free[rank]}
-    kept_off = {}
+
+    def mask_usable(sharers: Sequence[Component]) -> dict[int, int]:
+        return {rank: mask & free[rank] for rank, mask in _mask_held(problem, sharers).items() if mask & free[rank]}
+
+    overlaid, kept_off = mask_usable(over), dict[str, Mapping[int, int]]()
     for component in problem.hinted if overlaid else ():
-        strange = [sharer for sharer in over if component.name not in problem.job.overlaps[sharer.name]]
-        if excluded_masks := {rank: mask & free[rank] for rank, mask in _mask_held(problem, strange).items() if mask & free[rank]}:
-            kept_off[component.name] = excluded_masks
+        excluded_masks = mask_usable([sharer for sharer in over if component.name not in problem.job.overlaps[sharer.name]])
+        kept_off.update({component.name: excluded_masks} if excluded_masks else {})
+    held_count = sum(mask.bit_count() for mask in masks.values())
     return AcceleratorCapacity(
-        tuple(kind for kind, _ in kinds), tuple(nodes for _, nodes in kinds), counts, overlaid, kept_off, free, over_nodes
-    )
-
-
-def exclusively_held(problem: Problem, holders: Sequence[Component]) -> int:
-    """Return the number of accelerators held exclusively by given components."""
-    return sum(
-        mask.bit_count() for mask in _mask_held(problem, [part for part in holders if part.name not in problem.job.overlaps]).values()
+        tuple(kind for kind, _ in kinds), tuple(nodes for _, nodes in kinds), counts, held_count, overlaid, kept_off, free, over_nodes
     )
 
 
@@ -209,46 +203,30 @@ def kinds_of(problem: Problem, counts: Mapping[int, int]) -> list[KindNodes]:
         if counts[node.rank]:
             by_size.setdefault((node.accelerator_model, node.accelerator_memory), []).append(node)
     over_kinds = problem.workload.over_kinds
-    of_models = not over_kinds and any(map(names_a_model, problem.components))
+    times = chain.from_iterable(part.timed.measured for part in problem.components if part.timed)
+    named_models = chain((part.accelerator_model for part in problem.components), (row.model for row in times))
+    of_models = not over_kinds and any(named_models)
     kinds: dict[str, list[list[Node]]] = {}
     for (model, _), nodes in by_size.items():
         kinds.setdefault(model if of_models else nodes[0].accelerator_type, []).append(nodes)
-    matters = _asked_memory(problem) > min((memory for _, memory in by_size if memory is not None), default=0)
+    needs = (inf if is_estimated(part) else max(part.memory, part.offloaded) for part in problem.components)
+    matters = sum(needs) > min((memory for _, memory in by_size if memory is not None), default=0)
 
     def is_mixed(groups: Sequence[Sequence[Node]]) -> bool:
         return len(groups) > 1 and (over_kinds or (matters and len({nodes[0].accelerator_memory for nodes in groups}) > 1))
 
-    return [_mix(groups, counts) if is_mixed(groups) else _kind(groups, counts) for groups in kinds.values()]
+    return [_kind(groups, counts, is_mixed(groups)) for groups in kinds.values()]
 
 
-def _mix(groups: Sequence[Sequence[Node]], counts: Mapping[int, int]) -> KindNodes:
-    """Return a mixed kind of these kinds."""
-    kind, nodes = _kind(groups, counts)
-    memories = [group[0].accelerator_memory for group in groups]
-    most = None if None in memories else max(memory for memory in memories if memory is not None)
-    return replace(kind, memory=most, least=kind.memory, mixed=True), nodes
-
-
-def _kind(groups: Sequence[Sequence[Node]], counts: Mapping[int, int]) -> KindNodes:
-    """Return a kind of these accelerators, equal in model and memory."""
+def _kind(groups: Sequence[Sequence[Node]], counts: Mapping[int, int], is_mixed: bool) -> KindNodes:
+    """Return a kind of these groups, each equal in model and memory."""
     nodes = tuple(sorted((node for group in groups for node in group), key=lambda node: node.rank))
     models = tuple(dict.fromkeys(group[0].accelerator_model for group in groups))
-    memory = min((size for group in groups if (size := group[0].accelerator_memory) is not None), default=None)
-    several = models if len(groups) > 1 else ()
-    return AcceleratorKind(AND.join(models), sum(counts[node.rank] for node in nodes), memory, several), nodes
-
-
-def _asked_memory(problem: Problem) -> float:
-    """Return an upper bound for the MiB of all components; infinite with estimates."""
-    if any(component.estimate and not (component.memory or component.offloaded) for component in problem.components):
-        return inf
-    return sum(max(component.memory, component.offloaded) for component in problem.components)
-
-
-def names_a_model(component: Component) -> bool:
-    """Return True if a component, or one of its times, names a model."""
-    times = component.timed.measured if component.timed else ()
-    return bool(component.accelerator_model) or any(measurement.model for measurement in times)
+    sizes = [group[0].accelerator_memory for group in groups]
+    known_sizes = [size for size in sizes if size is not None]
+    smallest, largest = min(known_sizes, default=None), None if None in sizes else max(known_sizes)
+    kind = AcceleratorKind(AND.join(models), sum(counts[node.rank] for node in nodes), smallest, models if len(groups) > 1 else ())
+    return replace(kind, memory=largest, least=smallest, mixed=True) if is_mixed else kind, nodes
 
 
 def timed_model(problem: Problem, component: Component, kind: AcceleratorKind | None) -> str:

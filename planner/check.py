@@ -174,7 +174,7 @@ def _segments(question: PlanningProblem, model: CostModel, design: Design) -> It
     if not model.turns:
         for low, high in combinations(range(len(segments)), 2):
             first, second = question.tasks[low].component, question.tasks[high].component
-            if segments[low] == segments[high] and takes_turns(question, design, first, second):
+            if segments[low] == segments[high] and takes_turns(design, first, second):
                 yield f"{question.tasks[low]} and {question.tasks[high]} run at the same time on the same accelerators"
         yield from check_rounds(question, design)
     if fault := model.refuses(question, [block.components for block in design.blocks], segments):
@@ -252,7 +252,7 @@ def check_rounds(question: PlanningProblem, design: Design) -> Iterator[str]:
         names, in_turn = ", ".join(str(question.tasks[task]) for task in sorted(tasks)), False
         for low, high in combinations(sorted(tasks), 2):
             first, second = question.tasks[low].component, question.tasks[high].component
-            in_turn |= takes_turns(question, design, first, second) or (low, high) in wholes
+            in_turn |= takes_turns(design, first, second) or (low, high) in wholes
         parts = len({design.segments[task] for task in tasks})
         if in_turn and parts < len(tasks):
             yield f"{names} wait for each other and some share accelerators, so that no two of them run at the same time"
@@ -260,7 +260,6 @@ def check_rounds(question: PlanningProblem, design: Design) -> Iterator[str]:
             yield f"{names} wait for each other, so that they run at the same time"
 
 
-def takes_turns(question: PlanningProblem, design: Design, first: str, second: str) -> bool:
+def takes_turns(design: Design, first: str, second: str) -> bool:
     """Return True if all tasks of two sharing components run one after another."""
-    common_blocks = set(design.blocks_of(first)) & set(design.blocks_of(second))
-    return first == second or bool(common_blocks)
+    return first == second or not set(design.blocks_of(first)).isdisjoint(design.blocks_of(second))

@@ -55,15 +55,9 @@ def need(problem: Problem, component: Component, parallel: Parallel, amount: int
     return MemoryNeed(total.high, total.kept_high, True) if is_demand else MemoryNeed(total.certain, 0, total.certain > 0)
 
 
-def ignores_estimate(problem: Problem, component: Component) -> bool:
-    """Return True if planning ignores an estimate of the component."""
-    return bool(component.estimate and not (component.memory or component.offloaded) and not problem.workload.heeds_estimates)
-
-
-def least(problem: Problem, component: Component, parallel: Parallel, amount: int, capacity: int | None) -> tuple[int, int]:
-    """Return the least (MiB at work, MiB offloaded) over several degrees, heeded or not."""
-    total = estimate(problem, component, parallel, amount, capacity)
-    return (total.mebibytes, total.kept) if total else (0, 0)
+def is_estimated(component: Component) -> bool:
+    """Return True if the memory of a component is known by an estimate alone."""
+    return bool(component.estimate and not (component.memory or component.offloaded))
 
 
 def estimate(problem: Problem, component: Component, parallel: Parallel, amount: int, capacity: int | None) -> EstimatedTotal | None:
@@ -79,6 +73,6 @@ def estimate(problem: Problem, component: Component, parallel: Parallel, amount:
 def without_estimates(problem: Problem) -> Problem | None:
     """Return the problem without estimates; None if planning uses none."""
     workload = problem.job.planning.workload
-    if workload is None or not any(part.estimate and not (part.memory or part.offloaded) for part in problem.components):
+    if workload is None or not any(map(is_estimated, problem.components)):
         return None
     return problem.with_workload(replace(workload, heeds_estimates=False))

@@ -10,7 +10,7 @@ from ..models.answer import Answer
 from ..models.component import COLOCATED, SUBSET, Component, Relation
 from ..models.planning.arrangement import FrameworkArrangement, ProcessShape
 from ..models.planning.design import Design
-from ..models.planning.option import NO_KIND, Option
+from ..models.planning.option import NO_KIND
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import Workload
 from ..models.problem import Problem
@@ -79,18 +79,14 @@ def _decide(component: Component, question: PlanningProblem, design: Design, sha
         component = replace(component, per_process=shape.per_process, stride=shape.stride)
     # Of a kind whose accelerators have not all as much memory a placement alone knows on which of them it fits by an estimate.
     is_open = component.name in idle or (option.estimated and not question.kinds[option.kind].mixed)
-    memory, offloaded = (component.memory, component.offloaded) if is_open else least_of(option)
+    memory, offloaded = component.memory, component.offloaded
+    if not is_open:  # the least on any accelerator
+        memory = min((need.memory for need in option.on_sizes), default=option.memory)
+        offloaded = min((need.kept for need in option.on_sizes), default=option.kept)
     return replace(
         component, least=option.amount, most=option.amount, parallel=shape.parallel if shape else option.parallel, memory=memory, offloaded=offloaded,
         phases=phases, timed=None, on_sizes=() if is_open else option.on_sizes,
     )  # fmt: skip
-
-
-def least_of(option: Option) -> tuple[int, int]:
-    """Return the least (MiB at work, MiB offloaded) on any accelerator."""
-    return min((need.memory for need in option.on_sizes), default=option.memory), min(
-        (need.kept for need in option.on_sizes), default=option.kept
-    )
 
 
 def _restrict_to_kind(component: Component, problem: Problem, question: PlanningProblem, design: Design) -> Component:

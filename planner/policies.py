@@ -1,4 +1,4 @@
-"""Policies between plans of variants: memory estimates, unread sizes, leading degrees, models."""
+"""Policies between plans of variants: memory estimates, untimed components, unread sizes, leading degrees, models."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Sequence
 
 from ..models.account import BlockBill
 from ..models.answer import IMPOSSIBLE, Answer, Solve
+from ..models.component import COLOCATED, SUBSET, Component
 from ..models.findings.finding import Finding, error
 from ..models.planning.option import NO_KIND
 from ..models.planning.planned import CostedDesign, PlanningResult
@@ -22,7 +23,7 @@ from .bills import bills, decides, none_fits
 from .costs import cost_model
 from .memory import without_estimates
 from .problem import planning_problem
-from .scope import choices_of_models
+from .scope import choices_of_models, find_nested_pairs
 from .search.found import ENDLESS
 from .search.search import search
 from .unplaced import not_all_read
@@ -56,6 +57,95 @@ def _bills(problem: Problem, result: PlanningResult, answer: Answer) -> tuple[Bl
     return tuple(bill for bill in bills(problem, result.question, result.best.design, assignment) if bill.block.kind != NO_KIND)
 
 
+def with_companions(problem: Problem, plan: Solve, session: Session) -> Answer:
+    """Plan so that an untimed companion uses all accelerators of its timed component.
+
+    Other plans count only if an iteration takes less: the companion's own time is unknown, and it
+    is no longer on more accelerators.
+    """
+    answer = plan(problem)
+    for variant in (may_lie_inside(problem), may_be_apart(problem)):
+        is_open = answer.planned is None and answer.verdict != IMPOSSIBLE
+        if variant is not None and not is_open and not session.cancelled:
+            answer = _better(plan, answer, variant)
+    return answer
+
+
+def _better(plan: Solve, answer: Answer, problem: Problem) -> Answer:
+    """Return the better answer of both problems, with the weaker of both lower bounds."""
+    rival, result = plan(problem), answer.planned
+    if rival.planned is None:
+        if rival.verdict == IMPOSSIBLE:
+            return answer
+        return rival if result is None else _weaken_bound(answer, 0)
+    if result is None or rival.planned.price[0] < result.price[0]:
+        answer = _widen_companions(plan, problem, rival)
+    return _weaken_bound(answer, rival.planned.bound if result is None else min(result.bound, rival.planned.bound))
+
+
+def _weaken_bound(answer: Answer, bound: int) -> Answer:
+    """Return the answer with this lower bound; its alternatives stay open."""
+    result = answer.planned
+    if result is None:
+        return answer
+    is_proved = result.proved and bound == result.price[0]
+    return replace(answer, planned=replace(result, bound=bound, proved=is_proved, alternatives_open=True))
+
+
+def _widen_companions(plan: Solve, problem: Problem, answer: Answer) -> Answer:
+    """Return the plan with companions widened as far as the iteration takes no longer."""
+    if answer.planned is None:
+        return answer
+    options, most = answer.planned.best.design.options, dict[str, int]()
+    for inner, outer in find_nested_pairs(problem):
+        counts = [option.amount for option in answer.planned.question.options[inner] if option.amount <= options[outer].amount]
+        most |= {inner: max(counts)} if max(counts, default=0) > options[inner].amount else {}
+    if not most:
+        return answer
+    components = tuple(part.narrow_counts(most[part.name], part.most) if part.name in most else part for part in problem.components)
+    more = plan(replace(problem, job=replace(problem.job, components=components)))
+    if more.planned is None or more.planned.price[0] > answer.planned.price[0]:
+        return answer
+    question = answer.planned.question  # what was asked: that it is on no fewer is no demand
+    has_options = all(option in question.options[name] for name, option in more.planned.best.design.options.items())
+    result = replace(more.planned, bound=answer.planned.bound, proved=answer.planned.proved)
+    return replace(more, planned=replace(result, question=question) if has_options else result)
+
+
+def may_lie_inside(problem: Problem) -> Problem | None:
+    """Return the problem with companions inside their component; None if they always fill it."""
+    going = [relation for relation in problem.find_relations(COLOCATED) if relation.proposed]
+    if not going:
+        return None
+    every = [planning_problem(variant).options for variant in each_choice(problem)]
+
+    def has_fewer(leader: str, follower: str) -> bool:
+        counts = ({option.amount for option in options.get(follower, ())} for options in every)
+        return any(option.amount not in amounts for options, amounts in zip(every, counts) for option in options.get(leader, ()))
+
+    relations_open = [relation for relation in going if has_fewer(*relation.components)]
+    if not relations_open:
+        return None
+    relations = tuple(
+        replace(relation, kind=SUBSET, components=relation.components[::-1]) if relation in relations_open else relation
+        for relation in problem.job.relations
+    )
+    return replace(problem, job=replace(problem.job, relations=relations))
+
+
+def may_be_apart(problem: Problem) -> Problem | None:
+    """Return the problem with separate companions that need memory; None without any."""
+
+    def needs(component: Component) -> bool:
+        return bool(component.memory or component.offloaded or component.estimate)
+
+    going = [relation for relation in problem.find_relations(COLOCATED) if relation.proposed and needs(problem[relation.components[-1]])]
+    if not going:
+        return None
+    relations = tuple(relation for relation in problem.job.relations if relation not in going)
+    return replace(problem, job=replace(problem.job, relations=relations))
+
+
 SHARE = 0.1
 """Share of the search time for lower bounds."""
 MOST_BESIDE = 8
@@ -81,21 +171,12 @@ def plan_leading_choices(problem: Problem, plan: Solve, limit: float, session: S
     if all(result.verdict == IMPOSSIBLE for result in answers):
         if open_:
             return not_all_read(unread + len(every) - len(answers))
-        return none_of_choices(
-            [_name_choice(variant, [name for name, choices in leaders.items() if choices]) for variant in every], answers
-        )
+        return none_of_choices(every, [name for name, choices in leaders.items() if choices], answers)
     questions = list[PlanningProblem]()  # as answered in the end
     for number, variant in enumerate(every):
         result = some[number].planned if number in some else None
         questions += [planning_problem(variant)] if result is None else result.parts or [result.question]
     return _best(answers, open_, tuple(questions), lower_bound)
-
-
-def _name_choice(choice: Problem, leaders: Sequence[str]) -> str:
-    """Format a choice: degrees of leaders, and models of components."""
-    models = choice.workload.on_models
-    degrees = [f"{choice[name].parallel} of `{name}`" for name in leaders]
-    return join_names([*degrees, *(f"`{name}` on {join_names(names)}" for name, names in models.items())])
 
 
 def _best(answers: list[Answer], was_interrupted: bool, questions: tuple[PlanningProblem, ...], lower_bound: int | None) -> Answer:
@@ -106,18 +187,21 @@ def _best(answers: list[Answer], was_interrupted: bool, questions: tuple[Plannin
     winner, best = min(results, key=lambda entry: (entry[0].price, not entry[0].is_own))
     open_ = was_interrupted or any(answer.planned is None and answer.verdict != IMPOSSIBLE for answer in answers)
     bound = 0 if open_ else min(result.bound for result, _ in results)
+    rivals, unsure, left_out = list[CostedDesign](), set[int](), open_ or any(result.alternatives_open for result, _ in results)
+    for result, _ in results:
+        is_alike = result.question.kinds == winner.question.kinds
+        left_out = left_out or not is_alike
+        for candidate in (result.best, *result.alternatives) if is_alike else ():
+            rivals.append(replace(candidate, models=candidate.models or result.question.scope.on_models))
+            unsure |= {id(rivals[-1])} if any(candidate is original for original in result.not_placed) else set()
     by_structure = dict[object, CostedDesign]()
-    lists = [_list_designs(result, winner.question) for result, _ in results]
-    rivals = [alternative for every, _ in lists for alternative in every]
-    for alternative in sorted(rivals, key=lambda candidate: candidate.price(winner.question)):
-        if alternative.design.structure() != winner.best.design.structure():
-            by_structure.setdefault(alternative.design.structure(), alternative)
+    for rival in sorted(rivals, key=lambda candidate: candidate.price(winner.question)):
+        by_structure.setdefault(rival.design.structure(), rival)
+    by_structure.pop(winner.best.design.structure(), None)
     alternatives = tuple(by_structure.values())[:ALTERNATIVES]
-    left_out = open_ or any(not every for every, _ in lists) or any(result.alternatives_open for result, _ in results)
     alternatives_open = left_out or (
         lower_bound is not None and (len(alternatives) < ALTERNATIVES or alternatives[-1].price(winner.question)[0] >= lower_bound)
     )
-    unsure = {id(candidate) for _, not_placed in lists for candidate in not_placed}
     is_proved = bound == winner.price[0]
     ties_open = is_proved and any(result.ties_open or not result.proved for result, _ in results if result.bound <= bound)
     unplaceable = tuple(
@@ -131,16 +215,6 @@ def _best(answers: list[Answer], was_interrupted: bool, questions: tuple[Plannin
         spent=sum(result.spent for result, _ in results),
     )  # fmt: skip
     return replace(best, planned=merged_result)
-
-
-def _list_designs(result: PlanningResult, question: PlanningProblem) -> tuple[Sequence[CostedDesign], Sequence[CostedDesign]]:
-    """Return designs and unplaced designs of a choice; empty for other kinds."""
-    if result.question.kinds != question.kinds:
-        return (), ()
-    unsure = {id(candidate) for candidate in result.not_placed}
-    every = [result.best, *result.alternatives]
-    designs = [replace(candidate, models=candidate.models or result.question.scope.on_models) for candidate in every]
-    return designs, [candidate for candidate, original in zip(designs, every) if id(original) in unsure]
 
 
 def cheapest_first(plan: Solve, every: Sequence[Problem], limit: float, session: Session) -> tuple[dict[int, Answer], bool, int | None]:
@@ -163,9 +237,8 @@ def cheapest_first(plan: Solve, every: Sequence[Problem], limit: float, session:
 def _are_known(results: Sequence[PlanningResult], lower_bound: int) -> bool:
     """Return True if the best other structures are known, given the bound of the rest."""
     best = min(results, key=lambda result: result.price)
-    by_time = best.question.aim == SECONDS
     rivals = (candidate for result in results for candidate in (result.best, *result.alternatives))
-    less = (candidate for candidate in rivals if (candidate.total if by_time else candidate.accelerators(best.question)) < lower_bound)
+    less = (candidate for candidate in rivals if candidate.price(best.question)[0] < lower_bound)
     return len({candidate.design.structure() for candidate in less} - {best.best.design.structure()}) >= ALTERNATIVES
 
 
@@ -192,12 +265,14 @@ def lower_bounds(every: Sequence[Problem], limit: float, session: Session) -> li
     return bounds
 
 
-def none_of_choices(names_of_choices: Sequence[str], answers: Sequence[Answer]) -> Answer:
+def none_of_choices(every: Sequence[Problem], leaders: Sequence[str], answers: Sequence[Answer]) -> Answer:
     """Return the infeasible answer with the reason and helps of every choice."""
     why = dict[tuple[str, ...], tuple[Finding, list[str]]]()
-    for name, answer in zip(names_of_choices, answers):
+    for choice, answer in zip(every, answers):
+        degrees = [f"{choice[name].parallel} of `{name}`" for name in leaders]
+        models = [f"`{name}` on {join_names(names)}" for name, names in choice.workload.on_models.items()]
         for finding in answer.findings[:1]:
-            why.setdefault((finding.message, *finding.notes), (finding, []))[1].append(name)
+            why.setdefault((finding.message, *finding.notes), (finding, []))[1].append(join_names([*degrees, *models]))
     if len(why) < 2:
         return answers[0]
     reasons = [(_any_of(names), finding) for finding, names in why.values()][:MOST_TOLD]
@@ -208,7 +283,7 @@ def none_of_choices(names_of_choices: Sequence[str], answers: Sequence[Answer]) 
         notes.append(f"with {names}, {finding.message.removeprefix('impossible: ')}" + (f": {own}" if own else ""))
     notes += common
     notes += [f"{len(why) - MOST_TOLD} more reasons"] if len(why) > MOST_TOLD else []
-    message = f"impossible: no plan with any of {len(names_of_choices)} choices of degrees and models"
+    message = f"impossible: no plan with any of {len(every)} choices of degrees and models"
     helps = "; ".join(f"with {names}, {finding.help}" for names, finding in reasons if finding.help)
     span = next((finding.span for _, finding in reasons if finding.span is not None), None)
     return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, span, help=helps, notes=tuple(notes)),), how="search")

@@ -17,7 +17,7 @@ from ..models.planning.option import NO_KIND, Option
 from ..models.planning.workload import TimedComponent
 from ..models.problem import Problem
 from .capacity import AcceleratorCapacity, timed_model
-from .memory import ignores_estimate, least, need_on
+from .memory import estimate, is_estimated, need_on
 from .times import Time, times_of
 
 
@@ -49,13 +49,14 @@ def options(
         variant = _shape(component, parallel, shapes.get(parallel) or own_shapes.get(parallel))
         size = room.group(problem, variant)
         for kind in range(len(room.kinds)):
-            most, sizes = min(variant.most, room.most(problem, variant, kind)), room.sizes(kind)
+            node_kind, most = room.kinds[kind], min(variant.most, room.most(problem, variant, kind))
+            sizes = {node.accelerator_memory for node in room.nodes[kind]} if node_kind.mixed else {node_kind.memory}
             amounts = [
                 count
                 for count in range(-(-variant.least // variant.step) * variant.step, most + 1, variant.step)
                 if variant.may_have(count)
             ]
-            model = timed_model(problem, variant, room.kinds[kind])
+            model = timed_model(problem, variant, node_kind)
             times = [times_of(times_by_task, phase, parallel, model) for phase in times_by_task.phases] if times_by_task and amounts else []
             for amount in amounts:
                 if _shares(problem, variant, amount, parallel) and not (
@@ -69,14 +70,14 @@ def options(
                     )  # fmt: skip
                     option = build_option(bare_option, (time_by_count(amount) for time_by_count in times), batches)
                     candidates += [option] if option is not None else []
-    if len(choices) > 1 and ignores_estimate(problem, component):  # Of otherwise equal degrees, those with the least memory come first.
-        candidates.sort(
-            key=lambda option: (
-                option.kind,
-                option.amount,
-                *least(problem, component, option.parallel, option.amount, room.kinds[option.kind].memory),
-            )
-        )
+    if len(choices) > 1 and is_estimated(component) and not problem.workload.heeds_estimates:
+
+        def order(option: Option) -> tuple[int, ...]:
+            """Return kind and count, then memory: of otherwise equal degrees, the least comes first."""
+            total = estimate(problem, component, option.parallel, option.amount, room.kinds[option.kind].memory)
+            return (option.kind, option.amount, *((total.mebibytes, total.kept) if total else (0, 0)))
+
+        candidates.sort(key=order)
     return tuple(candidates)
 
 
@@ -95,8 +96,8 @@ def _shape(component: Component, parallel: Parallel, shape: ProcessShape | None)
     """Return the component with degrees and their process shape."""
     if shape is None:
         return replace(component, parallel=parallel)
-    variant = replace(component, per_process=shape.per_process, stride=shape.stride, parallel=shape.parallel)
-    return replace(variant, least=max(variant.least, shape.least))
+    count = max(component.least, shape.least)
+    return replace(component, per_process=shape.per_process, stride=shape.stride, parallel=shape.parallel, least=count)
 
 
 def build_option(option: Option, times: Iterable[Time | None], batches: int) -> Option | None:

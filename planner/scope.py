@@ -15,7 +15,6 @@ from ..models.component import SUBSET, Component
 from ..models.machines.node_group import ACCELERATOR
 from ..models.placements.assignment import Assignment
 from ..models.planning.option import AcceleratorKind
-from ..models.planning.workload import Workload
 from ..models.problem import Problem
 from ..models.scope import HETEROGENEOUS, LIMITS, NESTED, SPANNING, has_groups, let_over_nodes
 from ..solver.wording import join_names
@@ -70,23 +69,12 @@ def with_nesting(problem: Problem) -> Problem | None:
     if workload is None or workload.nested or "nested" in workload.spans or not cost_model(workload.model).nests:
         return None
     shares = job.capabilities.shares_accelerators and not job.planning.ways
-    if job.planning.laying is not None or job.overlaps or shares or _all_are_arranged(problem):
+    arranged_names = [{name for pair in (*arrangement.together, *arrangement.apart) for name in pair} for arrangement in job.planning.ways]
+    open_names = {component.name for component in problem.components if component.timed and component.runs is None}
+    all_are_arranged = bool(arranged_names) and all(open_names <= names for names in arranged_names)  # as whole sets, or not at all
+    if job.planning.laying is not None or job.overlaps or shares or all_are_arranged:
         return None
     return problem.with_workload(replace(workload, nested=True))
-
-
-def _all_are_arranged(problem: Problem) -> bool:
-    """Return True if the framework decides all sharing, as whole sets or not at all."""
-    names_each = [
-        {name for pair in (*arrangement.together, *arrangement.apart) for name in pair} for arrangement in problem.job.planning.ways
-    ]
-    open_names = [component.name for component in problem.components if component.timed and component.runs is None]
-    return bool(names_each) and all(name in names for names in names_each for name in open_names)
-
-
-def forbids_nesting(workload: Workload) -> bool:
-    """Return True if the file has `nested: false`."""
-    return not workload.nested and "nested" in workload.spans
 
 
 def find_nested_pairs(problem: Problem) -> frozenset[tuple[str, str]]:

@@ -11,17 +11,17 @@ from typing import Mapping, NamedTuple, Sequence
 
 from ..models.account import HUNDRED, QUICKER, SLOWER, PlanChange, Sensitivity, models_of
 from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
-from ..models.planning.cost_models import iteration, segment_times
+from ..models.planning.cost_models import iteration
 from ..models.planning.design import Design
 from ..models.planning.option import Option
-from ..models.planning.planned import CostedDesign, PlanningResult
-from ..models.planning.problem import PlanningProblem
+from ..models.planning.planned import PlanningResult
 from ..models.planning.workload import SECONDS, Budget
 from ..models.problem import Problem
 from ..models.record import dataclass
 from ..solver.session import Session
-from .benders import as_listed, find_no_good, fitting, this_alone
-from .costs import cost_model
+from .benders import as_listed, drop_preferences, find_no_good, this_alone
+from .costs import cost_design, cost_model
+from .placing import placing
 from .problem import source_of
 from .search.found import Price
 from .search.search import search
@@ -51,20 +51,19 @@ def sensitivity(
     """
     run = _Run(result, most, limit, solve, traffic, session or Session())
     names = [name for name, tasks in result.question.tasks_of.items() if tasks]
-    variations = [_Variation(name, list(factors), result.bound) for name in names for factors in _factors(ranges.get(name))]
-    if run.is_best():
+    variations = []
+    for name in names:
+        low, high = ranges.get(name, (QUICKER[-1], SLOWER[-1]))  # of an estimate, up to its ends
+        slower, quicker = [factor for factor in SLOWER if factor < high], [factor for factor in QUICKER if factor > low]
+        variations += [_Variation(name, [*factors], result.bound) for factors in ((*slower, high), (*quicker, low))]
+    is_best = result.proved
+    if run.by_time:  # no plan is better by `WORTH` percent with the original times
+        is_best = result.price[0] * HUNDRED <= result.bound * (HUNDRED + WORTH)
+    if is_best:
         run.session.unless_cancelled(lambda: run.judge_all(variations), lambda: None)
     changes = tuple(variation.flip for variation in variations if variation.flip is not None)
     undecided = tuple((variation.component, variation.open[0]) for variation in variations if variation.open and variation.flip is None)
     return Sensitivity(changes, undecided, run.searches, traffic)
-
-
-def _factors(between: tuple[int, int] | None) -> tuple[Sequence[int], Sequence[int]]:
-    """Return the factors of a component: the usual ones, or up to the ends of an estimate."""
-    if between is None:
-        return SLOWER, QUICKER
-    low, high = between
-    return (*(factor for factor in SLOWER if factor < high), high), (*(factor for factor in QUICKER if factor > low), low)
 
 
 def scale(option: Option, percent: int, batches: int) -> Option:
@@ -112,12 +111,6 @@ class _Run:
         self.by_time = result.question.aim == SECONDS
         self.searches, self.spent = 0, 0.0
 
-    def is_best(self) -> bool:
-        """Return True if no plan is better by `WORTH` percent with the original times."""
-        if not self.by_time:
-            return self.planned.proved
-        return self.planned.price[0] * HUNDRED <= self.planned.bound * (HUNDRED + WORTH)
-
     def judge_all(self, variations: Sequence[_Variation]) -> None:
         """Judge the nearest factor of every way, then the next factors."""
         while variations:
@@ -151,8 +144,7 @@ class _Run:
         takes = iteration(self.model, question, plan) + result.best.traffic
         is_broken = budget.nanoseconds is not None and takes > budget.nanoseconds
         if not is_broken and self.by_time:
-            most = (takes * HUNDRED - 1) // (HUNDRED + WORTH)
-            budget = replace(budget, nanoseconds=most)
+            budget = replace(budget, nanoseconds=(takes * HUNDRED - 1) // (HUNDRED + WORTH))
         elif not is_broken:
             budget = replace(budget, accelerators=result.all_accelerators - question.given.held - 1)
         return _VariedPlan(component, percent, plan, takes, is_broken, budget)
@@ -172,57 +164,44 @@ class _Run:
 
     def _search(self, varied_plan: _VariedPlan, until: float) -> tuple[PlanChange | None, bool]:
         """Return the best better design there, and True if none is missed."""
-        changes: dict[Price, PlanChange] = {}
-        is_decided, count = True, len(self.questions)
+        changes, count = list[tuple[Price, PlanChange]](), len(self.questions)
+        decisions = []
         for number in range(count):
             share = (until - self.spent) / (count - number)
-            is_decided = self._search_one(number, varied_plan, self.spent + share, changes) and is_decided
-        return (changes[min(changes)] if changes else None), is_decided
+            decisions.append(self._search_one(number, varied_plan, self.spent + share, changes))
+        return min(changes, key=lambda change: change[0])[1] if changes else None, all(decisions)
 
-    def _search_one(
-        self, number: int, varied_plan: _VariedPlan, until: float, changes: dict[Price, PlanChange],
-    ) -> bool:  # fmt: skip
+    def _search_one(self, number: int, varied_plan: _VariedPlan, until: float, changes: list[tuple[Price, PlanChange]]) -> bool:
         """Search a problem without unplaceable designs; return True if it was decided."""
-        name = varied_plan.component
+        name, percent = varied_plan.component, varied_plan.percent
         plan = replace(this_alone(varied_plan.plan), segments=varied_plan.plan.segments)
         no_goods = (plan,) if self.planned.best.traffic else ()  # priced without its traffic
         while self.searches < self.most and self.spent < until:
             plain = self.questions[number]
-            options = [scale(candidate, varied_plan.percent, plain.flow.batches) for candidate in plain.options[name]]
-            every = {**plain.options, name: tuple(options)}
-            variant = replace(plain, options=every, budget=varied_plan.budget, barred=(*plain.barred, *no_goods))
+            options = [scale(candidate, percent, plain.flow.batches) for candidate in plain.options[name]]
+            variant = replace(
+                plain, options={**plain.options, name: tuple(options)}, budget=varied_plan.budget, barred=(*plain.barred, *no_goods)
+            )
             outcome = search(variant, self.model, until - self.spent, session=self.session)
             self.searches, self.spent = self.searches + 1, self.spent + outcome.spent
             if outcome.best is None:
                 return outcome.proved
-            price, best = outcome.best.price, as_listed(outcome.best.design, variant, self.model, variant)
-            option = plain.options[name][options.index(best.options[name])]
-            design = replace(best, options={**best.options, name: option})
-            verdict = self._verdict(plain, design)
-            if verdict != IMPOSSIBLE:
-                times = tuple(segment_times(self.model, variant, best))
-                traffic = price[0 if self.by_time else 1] - sum(times)
-                to = CostedDesign(best, sum(times), times, traffic, models=models_of(self.questions, design))
-                changes.setdefault(
-                    price,
-                    PlanChange(name, HUNDRED, varied_plan.percent, varied_plan.takes, to, verdict != UNDECIDED and not self.traffic, plain),
-                )
+            best = as_listed(outcome.best.design, variant, self.model, variant)
+            design = replace(best, options={**best.options, name: plain.options[name][options.index(best.options[name])]})
+            problem = source_of(plain) if self.solve is not None else None
+            verdict = self._solve(drop_preferences(placing(problem, plain, design))).verdict if problem is not None else ""
+            if problem is None or verdict != IMPOSSIBLE:
+                takes = cost_design(self.model, variant, best)
+                traffic = outcome.best.price[0 if self.by_time else 1] - takes.nanoseconds
+                to = replace(takes, traffic=traffic, models=models_of(self.questions, design))
+                is_placed = verdict != UNDECIDED and not self.traffic
+                changes.append((outcome.best.price, PlanChange(name, HUNDRED, percent, varied_plan.takes, to, is_placed, plain)))
                 return outcome.proved
             if self.left <= 0:
                 return False
-            self.questions[number] = self._without(plain, design)
+            no_good = find_no_good(problem, plain, design, self._solve, self.left)
+            self.questions[number] = replace(plain, barred=(*plain.barred, no_good))
         return False
-
-    def _verdict(self, question: PlanningProblem, design: Design) -> str:
-        """Return the verdict of a placement; "" where none is searched."""
-        problem = source_of(question)
-        return "" if self.solve is None or problem is None else self._solve(fitting(problem, question, design)).verdict
-
-    def _without(self, question: PlanningProblem, design: Design) -> PlanningProblem:
-        """Return the problem without an unplaceable design and all designs of its no-good."""
-        problem = source_of(question)
-        out = this_alone(design) if problem is None else find_no_good(problem, question, design, self._solve, self.left)
-        return replace(question, barred=(*question.barred, out))
 
     def _solve(self, part: Problem) -> Answer:
         self.left -= 1

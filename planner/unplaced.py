@@ -21,32 +21,34 @@ def report_infeasible(is_proved: bool, unplaceable: Sequence[Unplaceable]) -> An
         finding = error("PW601", "", "impossible: no counts and degrees fit together", help="leave more open")
         return Answer(IMPOSSIBLE, findings=(finding,), how="search")
     if not reason:
-        message = "undecided: within the limit no counts and degrees were found, and no proof that there are none"
-        finding = error("PW602", "", message, help="give it longer with `--limit`, or leave more open")
-        return Answer(UNDECIDED, findings=(finding,), how="search")
+        message = "within the limit no counts and degrees were found, and no proof that there are none"
+        return report_undecided(message, "give it longer with `--limit`, or leave more open")
     if is_proved:
         note = "these counts and degrees are the best by time, and no others that fit can be placed"
         if slow:
             note = "of the counts and degrees that keep to that without their traffic these take the least with it"
         first, *rest = reason
         return Answer(IMPOSSIBLE, findings=(replace(first, notes=(*first.notes, note)), *rest), how="search")
-    message = "undecided: none of the counts and degrees that fit together was placed"
-    notes = ("the next finding has the reason of the best of them",)
-    finding = error("PW602", "", message, help="loosen what prevents these, or leave more open", notes=notes)
-    return Answer(UNDECIDED, findings=(finding, *reason), how="search")
+    message, note = "none of the counts and degrees that fit together was placed", "the next finding has the reason of the best of them"
+    return report_undecided(message, "loosen what prevents these, or leave more open", reason, notes=(note,))
+
+
+def report_undecided(
+    message: str, advice: str, reason: Sequence[Finding] = (), name: str = "", how: str = "search", notes: tuple[str, ...] = ()
+) -> Answer:
+    """Return the undecided answer, about a component where one is named."""
+    return Answer(UNDECIDED, findings=(error("PW602", name, f"undecided: {message}", help=advice, notes=notes), *reason), how=how)
 
 
 def not_all_read(count: int) -> Answer:
     """Return the undecided answer for unread choices of degrees."""
-    message = f"undecided: no planned choice of degrees has a plan, and {count:,} others were not planned"
-    return Answer(UNDECIDED, findings=(error("PW602", "", message, help="leave fewer degrees open"),), how="search")
+    return report_undecided(f"no planned choice of degrees has a plan, and {count:,} others were not planned", "leave fewer degrees open")
 
 
 def report_too_many(unplaceable: Sequence[Unplaceable]) -> Answer:
     """Return the undecided answer after too many unplaceable designs."""
-    message = f"undecided: none of the {len(unplaceable)} best designs was placed"
-    finding = error("PW602", "", message, help="leave more open: counts, degrees, or who shares with whom")
-    return Answer(UNDECIDED, findings=(finding, *_best(unplaceable)[0]), how="search")
+    message = f"none of the {len(unplaceable)} best designs was placed"
+    return report_undecided(message, "leave more open: counts, degrees, or who shares with whom", _best(unplaceable)[0])
 
 
 def find_slow(unplaceable: Sequence[Unplaceable]) -> Unplaceable | None:
@@ -77,8 +79,7 @@ def not_placed(reason: SearchStopped, has_designs: bool) -> Answer:
     """Return the answer of a stopped search; `has_designs` is True if designs existed."""
     if not has_designs or isinstance(reason, Faulty):
         return Answer(UNDECIDED, findings=(reason.without_answer,), how="search")
-    message = f"undecided: {reason}, and until then none of the counts and degrees that fit together was placed"
-    return Answer(UNDECIDED, findings=(error("PW602", "", message, help=reason.help),), how="search")
+    return report_undecided(f"{reason}, and until then none of the counts and degrees that fit together was placed", reason.help)
 
 
 def report_over_budget(takes: int, crossing: int, most: int) -> Finding:
@@ -89,12 +90,5 @@ def report_over_budget(takes: int, crossing: int, most: int) -> Finding:
 
 def refuse_overlap(first: str, second: str) -> Answer:
     """Return the answer for given ranks that overlap in part: out of scope."""
-    message = f"undecided: given ranks that overlap in part, as of `{first}` and `{second}`, are out of scope"
-    help_ = "give both the same ranks, or none in common, or leave those of one open"
-    return Answer(UNDECIDED, findings=(error("PW602", first, message, help=help_),), how="given")
-
-
-def refusal(finding: Finding) -> Finding:
-    """Return the reason for a placement refused by the framework."""
-    message = f"the framework refuses the one that was found: {finding.message} ({finding.code})"
-    return error("PW604", finding.subject, message, help="give other counts")
+    message = f"given ranks that overlap in part, as of `{first}` and `{second}`, are out of scope"
+    return report_undecided(message, "give both the same ranks, or none in common, or leave those of one open", name=first, how="given")

@@ -17,7 +17,6 @@ from ..models.placements.plan import Plan
 from ..models.planning.design import Design
 from ..models.problem import Problem
 from ..models.reading import Reading
-from ..models.record import dataclass
 from ..models.times import times_with
 from ..solver.verify import findings_of
 from ..solver.wording import join_names
@@ -28,52 +27,35 @@ Refused = Callable[[Plan, Design], Sequence[Finding]]
 NOT_SEARCHED = "PW604"
 
 
-@dataclass(frozen=True)
-class WriteBack:
-    """The user's file: plans are written into it, and it is read and verified again."""
+def _apply(file: Reading, edits: list[Edit], machines: Cluster | None = None) -> Reading:
+    """Read the file with these edits, as it was read before."""
+    return file.session.read(apply_edits(file.source.text, edits), machines)
 
-    file: Reading
 
-    @property
-    def can_read(self) -> bool:
-        """Return True if it is known how the file was read."""
-        return self.file.session.as_before is not None
+def _find_errors(file: Reading, edits: list[Edit], machines: Cluster | None, whole: bool) -> list[Finding]:
+    """Return the errors with these edits; without `whole` only those of reading.
 
-    def edits(self, plan: Plan, problem: Problem | None = None) -> list[Edit]:
-        """Return the edits for a plan of the problem, else of the file's. Raises UnusableInput."""
-        file = self.file if problem is None else replace(self.file, problem=problem)
-        return dialect_named(file.dialect).write(file, plan.assignment, plan.degrees)
-
-    def apply(self, edits: list[Edit], machines: Cluster | None = None) -> Reading:
-        """Read the file with these edits, as it was read before."""
-        return self.file.session.read(apply_edits(self.file.source.text, edits), machines)
-
-    def errors(self, edits: list[Edit], machines: Cluster | None, whole: bool) -> list[Finding]:
-        """Return the errors with these edits; without `whole` only those of reading.
-
-        The plan has degrees of its own: refusals of all degrees that hints leave open are not
-        looked for.
-        """
-        reading_after = self.apply(edits, machines)
-        reading_after = replace(reading_after, session=replace(reading_after.session, refusal_reported=True))
-        findings = findings_of(reading_after, why_not) if whole else reading_after.findings
-        return [finding for finding in findings if finding.severity is Severity.ERROR]
+    The plan has degrees of its own: refusals of all degrees that hints leave open are not looked for.
+    """
+    after = _apply(file, edits, machines)
+    after = replace(after, session=replace(after.session, refusal_reported=True))
+    findings = findings_of(after, why_not) if whole else after.findings
+    return [finding for finding in findings if finding.severity is Severity.ERROR]
 
 
 def edits_of(reading: Reading, answer: Answer) -> tuple[list[Edit], tuple[Finding, ...]]:
     """Return the edits for an answer, verified, with warnings; or no edits and the errors."""
-    file, degrees = WriteBack(reading), answer.plan.degrees if answer.plan else {}
     try:
-        edits = file.edits(answer.plan) if answer.plan else []
+        edits = dialect_named(reading.dialect).write(reading, answer.plan.assignment, answer.plan.degrees) if answer.plan else []
     except UnusableInput as problem:
         return [], problem.findings
-    if not edits or not file.can_read:
+    if answer.plan is None or not edits or reading.session.as_before is None:
         return edits, ()
-    after = file.apply(edits)
+    after = _apply(reading, edits)
     if errors := verify(after).errors:
         message = f"the answer cannot be written into this file: with it, {errors[0].message} ({errors[0].code})"
         return [], (error("PW603", errors[0].subject, message, help=errors[0].help or "use the plan itself"),)
-    return edits, tuple(_other_times(reading, after.to_solve, degrees)) if after.session.times_follow_ranks else ()
+    return edits, tuple(_other_times(reading, after.to_solve, answer.plan.degrees)) if after.session.times_follow_ranks else ()
 
 
 def _other_times(reading: Reading, after: Reading, degrees: Mapping[str, Parallel]) -> Iterator[Finding]:
@@ -93,12 +75,12 @@ def _other_times(reading: Reading, after: Reading, degrees: Mapping[str, Paralle
 
 def refusing(reading: Reading | None) -> Validator:
     """Return the check of plans written into this file; without one, all are accepted."""
-    if reading is None or reading.problem is None or not WriteBack(reading).can_read:
+    if reading is None or reading.problem is None or reading.session.as_before is None:
         return accept_all
-    return partial(_refusals, WriteBack(reading), reading.problem)
+    return partial(_refusals, reading, reading.problem)
 
 
-def _refusals(back: WriteBack, file_problem: Problem, problem: Problem, plan: Plan) -> Sequence[Finding]:
+def _refusals(file: Reading, file_problem: Problem, problem: Problem, plan: Plan) -> Sequence[Finding]:
     """Return the new findings of a plan in its file; none if it changes nothing.
 
     If degrees follow from sizes, a plan that cannot be written is refused, as its degrees would
@@ -106,17 +88,19 @@ def _refusals(back: WriteBack, file_problem: Problem, problem: Problem, plan: Pl
     file the rules of a placement are all there is. If the problem lacks a demand of the file, that
     demand is still in the file: only findings of the framework count then.
     """
-    has_times, is_read = file_problem.job.planning.workload is not None, back.file.dialect in FRAMEWORKS
+    has_times, is_read = file_problem.job.planning.workload is not None, file.dialect in FRAMEWORKS
     if problem.job.planning.workload is None and (has_times or not is_read):
         return ()
     machines = None if plan.cluster == file_problem.cluster else replace(plan.cluster, declared=())
     try:
-        edits = back.edits(plan, replace(problem, cluster=plan.cluster))
+        edits = dialect_named(file.dialect).write(
+            replace(file, problem=replace(problem, cluster=plan.cluster)), plan.assignment, plan.degrees
+        )
     except UnusableInput as refusal:
         return refusal.findings if problem.job.planning.by_size or (not has_times and machines is None) else ()
     if not edits:
         return ()
     whole = problem.demands == file_problem.demands and (has_times or machines is None)
-    after = back.errors(edits, machines, whole)
-    before = {(finding.code, finding.subject) for finding in back.errors([], machines, whole)} if after else set()
+    after = _find_errors(file, edits, machines, whole)
+    before = {(finding.code, finding.subject) for finding in _find_errors(file, [], machines, whole)} if after else set()
     return [finding for finding in after if (finding.code, finding.subject) not in before]

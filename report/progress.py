@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from math import gcd
-from typing import Mapping, Sequence
+from typing import TYPE_CHECKING, Mapping, Sequence
 
 from ..models.placements.plan import Plan, TermValue
 from ..models.planning.workload import SECOND
-from ..planner.counting import Counting
 from ..solver.wording import figure, with_unit
+
+if TYPE_CHECKING:
+    from ..planner.search.found import Counting
 
 
 def describe_incumbent(plan: Plan | None, is_refuted: bool = False, costs: Mapping[str, int] | None = None) -> str:

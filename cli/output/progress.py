@@ -14,7 +14,7 @@ from ...report.terminal import escape
 if TYPE_CHECKING:
     from rich.progress import Progress as Live
 
-    from ...planner.counting import OnCounting
+    from ...planner.search.found import OnCounting
     from ...runtime.progress import Step
     from ...solver.searching.progress import Incumbents, OnProgress
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import replace
-from operator import add, mul
-from typing import Iterator, Mapping, NamedTuple, Sequence
+from typing import Sequence
 
 from ...models.planning.cost_models import CostModel
-from ...models.planning.option import Option
 from ...models.planning.problem import PlanningProblem
 from .choices import BlockChoices, parts_of, tasks_of
 from .found import ENDLESS, Price
@@ -23,14 +21,13 @@ def with_least_memory(question: PlanningProblem) -> PlanningProblem:
     """
     options = {}
     for name, candidates in question.options.items():
-        same: dict[tuple[int, int], list[Option]] = {}
+        needs: dict[tuple[int, int], tuple[int, int]] = {}
         for option in candidates:
-            same.setdefault((option.kind, option.amount), []).append(option)
-        needs_of = {
-            amount: (min(option.memory for option in group), min(option.kept for option in group)) for amount, group in same.items()
-        }
-        needs = [needs_of[option.kind, option.amount] for option in candidates]
-        relaxations = (replace(option, memory=memory, kept=offloaded) for option, (memory, offloaded) in zip(candidates, needs))
+            memory, offloaded = needs.get((option.kind, option.amount), (option.memory, option.kept))
+            needs[option.kind, option.amount] = min(memory, option.memory), min(offloaded, option.kept)
+        relaxations = (
+            replace(option, memory=needs[option.kind, option.amount][0], kept=needs[option.kind, option.amount][1]) for option in candidates
+        )
         options[name] = tuple(dict.fromkeys(relaxations))
     return replace(question, options=options)
 
@@ -52,15 +49,6 @@ class Curve:
                     self.steps.pop()
                 self.steps.append((-time, accelerators))
 
-    @property
-    def least(self) -> int:
-        """Least ns on any number of accelerators."""
-        return -self.steps[-1][0]
-
-    def within(self, time: int) -> Iterator[tuple[int, int]]:
-        """Yield (ns, accelerators) within a time, fewest accelerators first."""
-        return ((-negative, count) for negative, count in self.steps[bisect_left(self.steps, (-time, 0)) :])
-
     def count_needed(self, time: int) -> int:
         """Return the fewest accelerators within a time, ns; `ENDLESS` if none suffice."""
         place = bisect_left(self.steps, (-time, 0))
@@ -74,25 +62,10 @@ def raise_bound(curves: Sequence[Curve], lower_bound: int, most: int) -> int:
     return values[min(place, len(values) - 1)]
 
 
-class SetWork(NamedTuple):
-    """Least work of a set.
-
-    `curve` : ns of all segments by accelerators. `least`, `areas` : by segment, the least ns, and the
-    least ns times accelerators.
-    """
-
-    counts: Sequence[int]
-    curve: Curve
-    least: tuple[int, ...]
-    areas: tuple[int, ...]
-
-
 class Busiest:
     """Lower bounds by the work on the accelerators, before any structure is listed.
 
-    In each segment the busiest accelerators work as long as all sets around them together, and all
-    accelerators together at least as long as all sets need on their best counts. Where the search
-    divides the iteration, all of it counts as one segment.
+    Accelerators work as long as each set on them, and all outermost sets share the accelerators.
     """
 
     def __init__(self, question: PlanningProblem, model: CostModel, choices: BlockChoices) -> None:
@@ -101,82 +74,30 @@ class Busiest:
         self._segments = tuple(model.segment(question, task) if model.by_phase else 0 for task in range(len(question.tasks)))
         limit = question.budget.accelerators
         self.most = question.accelerators if limit is None else min(question.accelerators, limit)
-        self._works: dict[tuple[str, ...], SetWork | None] = {}
-        self._last: tuple[Sets, list[SetWork] | None] = ((), None)
+        self._curves: dict[tuple[str, ...], Curve | None] = {}
 
     def floor(self, sets: Sets, parents: Inside | None) -> Price | None:
         """Return a lower bound for designs with at least these sets; None if infeasible.
 
         `parents`: for the first sets, the set around each; None where unknown for all.
         """
-        works = self._works_of(sets)
-        if works is None:
+        curves = [curve for members in sets if (curve := self._curve(tuple(members))) is not None]
+        if len(curves) < len(sets):
             return None
-        time, count = self._busiest(works, parents or ()), max(work.curve.fewest for work in works)
+        time, count = max(-curve.steps[-1][0] for curve in curves), max(curve.fewest for curve in curves)
         if parents is not None:
-            roots = [work.curve for work, outer in zip(works, parents) if outer == OUTSIDE]
+            roots = [curve for curve, outer in zip(curves, parents) if outer == OUTSIDE]
             count = sum(curve.fewest for curve in roots)
             if count > self.most:
                 return None
-            time = raise_bound(roots, time, self.most)  # the outermost sets share the accelerators
+            time = raise_bound(roots, time, self.most)
         return self._question.by_aim(time if self._full else 0, count)
 
-    def _busiest(self, works: Sequence[SetWork], parents: Inside) -> int:
-        """Return the least ns of all segments, by nested sets and by areas."""
-        longest = [-(-sum(areas) // max(self.most, 1)) for areas in zip(*(work.areas for work in works))]
-        for number, work in enumerate(works):
-            loads, outer = work.least, number
-            while outer < len(parents) and (outer := parents[outer]) != OUTSIDE:
-                loads = tuple(map(add, loads, works[outer].least))
-            longest = list(map(max, longest, loads))
-        return sum(longest)
-
-    def count_used(self, sets: Sets, parents: Inside, time: int) -> int:
-        """Return the fewest accelerators for these sets within a time, ns; `ENDLESS` if none suffice."""
-        works, inner = self._works_of(sets), dict[int, list[int]]()
-        for number, outer in enumerate(parents):
-            inner.setdefault(outer, []).append(number)
-        return self._count_used(works, inner, OUTSIDE, time) if works is not None else ENDLESS
-
-    def _count_used(self, works: Sequence[SetWork], inner: Mapping[int, Sequence[int]], outer: int, time: int) -> int:
-        """Return the fewest accelerators for all sets inside another."""
-        total = 0
-        for number in inner.get(outer, ()):
-            fewest, counts = ENDLESS, works[number].counts
-            for spent, count in works[number].curve.within(time):
-                within = self._count_used(works, inner, number, time - spent) if number in inner else 0
-                place = bisect_left(counts, max(count, within))
-                fewest = min(fewest, counts[place] if place < len(counts) else ENDLESS)
-                if within <= count:
-                    break
-            total += fewest
-        return total
-
-    def _works_of(self, sets: Sets) -> list[SetWork] | None:
-        """Return the work of each set; None if one has no choice."""
-        if sets is not self._last[0]:
-            works = [work for members in sets if (work := self._work(tuple(members))) is not None]
-            self._last = tuple(sets), works if len(works) == len(sets) else None
-        return self._last[1]
-
-    def _work(self, members: tuple[str, ...]) -> SetWork | None:
-        if members not in self._works:
+    def _curve(self, members: tuple[str, ...]) -> Curve | None:
+        if members not in self._curves:
             structure = BlockStructure((members,), (OUTSIDE,), self._segments)
-            places = parts_of(structure, tasks_of(self._question, members))
+            parts = len(parts_of(structure, tasks_of(self._question, members)))
             choices = self._ways.choices_of(structure, 0)
-            loads = [
-                [choice.loads[places.index(segment)] * self._divisor if segment in places else 0 for choice in choices]
-                for segment in range(max(self._segments, default=0) + 1)
-            ]
-            counts = [choice.accelerators for choice in choices]
-            self._works[members] = (
-                SetWork(
-                    counts,
-                    Curve(list(zip(counts, map(sum, zip(*loads))))),
-                    tuple(map(min, loads)),
-                    tuple(min(map(mul, counts, times)) for times in loads),
-                )
-                if choices
-                else None
-            )
-        return self._works[members]
+            steps = [(choice.accelerators, sum(choice.loads[:parts]) * self._divisor) for choice in choices]
+            self._curves[members] = Curve(steps) if steps else None
+        return self._curves[members]

@@ -15,7 +15,7 @@ from ...models.planning.workload import SECONDS
 from ...models.record import dataclass
 from .bounds import Curve, raise_bound
 from .found import ENDLESS, FREE, NOTHING, Price, SearchResult
-from .sizing import Places, Sizing, WeightedRow
+from .sizing import ChoiceRow, Places, Sizing
 from .structures import OUTSIDE
 
 COUNTED = 50
@@ -24,8 +24,6 @@ RELAXED = 500
 """Maximum number of relaxed subproblems of a structure before the real ones are listed."""
 ROUNDS = 20
 """Maximum number of passes over all sets; later subproblems remove the rest."""
-Crossings = Sequence[Sequence[int]]
-"""Traffic between two sets, by choice of the source, then of the target."""
 
 
 @dataclass
@@ -35,10 +33,6 @@ class Domains:
     left: list[list[int]]
     floors: list[int]
     between: int = 0
-
-    def copy(self) -> Domains:
-        """Return an independent copy."""
-        return Domains(list(self.left), list(self.floors), self.between)
 
 
 class Branching:
@@ -186,7 +180,7 @@ class Branching:
         """Return two halves of a subproblem; () if its only solution was tried."""
         if all(len(places) == 1 for places in domains.left):
             return ()
-        low, high = domains.copy(), domains
+        low, high = Domains(list(domains.left), list(domains.floors), domains.between), domains
         number = max(range(len(domains.left)), key=lambda candidate: len(domains.left[candidate]))
         places = domains.left[number]
         half = (len(places) + 1) // 2
@@ -273,7 +267,7 @@ class Branching:
         return (times - time, most) if time <= times and count <= most else None
 
 
-def _keep(remaining: list[list[int]], row: WeightedRow, most: int) -> bool:
+def _keep(remaining: list[list[int]], row: ChoiceRow, most: int) -> bool:
     """Remove choices by a row, raised by `most`; return False if nothing is left."""
     lows = row.least(remaining)
     spare = row.most + most - sum(lows.values())
@@ -283,6 +277,6 @@ def _keep(remaining: list[list[int]], row: WeightedRow, most: int) -> bool:
     return all(remaining[number] for number in row.weights)
 
 
-def _distinct(rows: Crossings, places: Sequence[int]) -> Crossings:
+def _distinct(rows: Sequence[Sequence[int]], places: Sequence[int]) -> Sequence[Sequence[int]]:
     """Return the distinct rows at these places; choices with equal domains share a row."""
     return list({id(rows[place]): rows[place] for place in places}.values())

@@ -1,20 +1,145 @@
-"""Choices of a block: one kind and count with an option of each component, undominated."""
+"""Choices of a block: one kind and count with an option of each component, undominated.
+
+Limits between components are weights of their options that sum to at most a number.
+"""
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import product
 from operator import add, itemgetter, le
-from typing import Callable, Collection, Iterable, Sequence, TypeVar
+from typing import Callable, Collection, Iterable, Iterator, Mapping, Sequence, TypeVar
 
-from ...models.planning.option import Option
+from ...models.planning.arrangement import CountConstraint, FrameworkArrangement
+from ...models.planning.design import meets
+from ...models.planning.option import Option, RefusedCount
 from ...models.planning.problem import PlanningProblem
 from ...models.record import dataclass
 from ...solver.session import Session
-from .crossing import LeastCrossing
-from .limits import OptionLimits
+from .crossing import Amount, LeastCrossing
 from .structures import BlockStructure
 
-Amount = tuple[int, int]
-"""Kind and amount of an option."""
+
+@dataclass(frozen=True)
+class Limit:
+    """Weights of the options of these components sum to at most `most`.
+
+    `sharing` : True if it holds only for components that share accelerators. `barred` : no-good
+    whose sharing and segments a structure must match. `ways` : arrangements, of which a structure
+    must match the last and no other.
+    """
+
+    weigh: Mapping[str, Callable[[Option], int]]
+    most: int
+    sharing: bool = False
+    barred: RefusedCount | None = None
+    ways: tuple[FrameworkArrangement, ...] = ()
+
+    def holds_in(self, structure: BlockStructure) -> bool:
+        """Return True if the limit concerns a structure."""
+        if self.ways:
+            return [arrangement.matches(structure.uses) for arrangement in self.ways] == [False] * (len(self.ways) - 1) + [True]
+        if self.barred is None:
+            return not self.sharing or bool(pattern(structure, frozenset(self.weigh)))
+        if self.barred.segments not in (None, structure.segments):
+            return False
+        return pattern(structure, frozenset(self.weigh)) == self.barred.inside
+
+
+class OptionLimits:
+    """All limits of a problem; areas count for the dominance of options only."""
+
+    def __init__(self, question: PlanningProblem) -> None:
+        self.every = tuple(_limits(question))
+        self._of = {name: [limit.weigh[name] for limit in self.every if name in limit.weigh] for name in question.options}
+        self._sizes: dict[int, list[int]] = {}
+        for area in question.areas:
+            sizes = {*self._sizes.get(area.kind, ()), *(power for size in area.rooms for power in _powers(size))}
+            self._sizes[area.kind] = sorted(sizes)
+
+    def __bool__(self) -> bool:
+        """Return True if limits exist: then fewer accelerators are not always as good."""
+        return bool(self.every or self._sizes)
+
+    def figures(self, name: str, option: Option) -> tuple[int, ...]:
+        """Return the weights of an option in all limits, for dominance."""
+        whole = [int(option.group % size == 0) for size in self._sizes.get(option.kind, ())]
+        return (*whole, *(weigh(option) for weigh in self._of[name]))
+
+
+def _limits(question: PlanningProblem) -> Iterator[Limit]:
+    sharing = question.sharing
+    for first, second in sorted(sharing.not_fewer):
+        yield Limit({first: lambda option: -option.processes, second: lambda option: option.processes}, 0)
+    for names in sharing.filling:
+        yield Limit({name: lambda option: -option.accelerators for name in sorted(names)}, -question.accelerators)
+    for multiple in dict.fromkeys(constraint for arrangement in question.ways for constraint in arrangement.multiples):
+        for amount in sorted({option.amount for option in question.options[multiple.partner]}):
+            yield Limit(
+                {multiple.component: partial(_breaks, multiple, amount), multiple.partner: partial(_is_partner, multiple, amount)}, 1
+            )
+    for first, second in sorted(sharing.in_step):
+        for size in sorted({option.per_process for option in question.options[second]}):
+            out_of_step = {
+                first: lambda option, size=size: int(option.amount % size != 0),
+                second: lambda option, size=size: int(option.per_process == size),
+            }
+            yield Limit(out_of_step, 1, sharing=True)
+    for place, arrangement in enumerate(question.ways):
+        yield from _limit_arrangement(question, arrangement, question.ways[: place + 1])
+    for no_good in question.barred:
+        yield Limit({name: partial(meets, use) for name, use in no_good.uses.items()}, len(no_good.uses) - 1, barred=no_good)
+
+
+def _limit_arrangement(
+    question: PlanningProblem, last: FrameworkArrangement, arrangements: tuple[FrameworkArrangement, ...]
+) -> Iterator[Limit]:
+    """Yield the limits of an arrangement: degrees, counts, and pairs of degrees that do not go together."""
+    for name, shape in last.shapes.items():
+        if name in question.options and all(name in arrangement.shapes for arrangement in question.ways):
+            differs = {name: lambda option, parallel=shape.parallel: int(option.parallel != parallel)}
+            yield Limit(differs, 0, ways=arrangements)
+    for name, minimum in last.least.items():
+        if name in question.options:
+            too_few = {name: lambda option, minimum=minimum: int(option.amount < minimum)}
+            yield Limit(too_few, 0, ways=arrangements)
+    for pair in last.paired:
+        names = pair.component, pair.partner
+        degrees = [dict.fromkeys(option.parallel for option in question.options.get(name, ())) for name in names]
+        for both in product(*degrees):
+            if pair.of(*both) is None:
+                has = {name: lambda option, parallel=parallel: int(option.parallel == parallel) for name, parallel in zip(names, both)}
+                yield Limit(has, 1, ways=arrangements)
+
+
+def _is_partner(multiple: CountConstraint, amount: int, option: Option) -> int:
+    """Return 1 for the partner with this amount."""
+    return int(option.amount == amount and multiple.partner_degrees in (None, option.parallel))
+
+
+def _breaks(multiple: CountConstraint, amount: int, option: Option) -> int:
+    """Return 1 for an amount that conflicts with this amount of the partner."""
+    return int(multiple.degrees in (None, option.parallel) and not multiple.holds(option.amount, amount))
+
+
+def _powers(number: int) -> Iterator[int]:
+    """Yield the prime powers of a number."""
+    prime = 2
+    while number > 1:
+        power = 1
+        while number % prime == 0:
+            number, power = number // prime, power * prime
+        if power > 1:
+            yield power
+        prime += 1
+
+
+def pattern(structure: BlockStructure, names: frozenset[str]) -> frozenset[tuple[str, str]]:
+    """Return the pairs (inner, outer) of these components."""
+    uses = structure.uses
+    return frozenset((inner, outer) for inner in names for outer in names if inner != outer and uses[inner] <= uses[outer])
+
+
 Key = tuple[tuple[str, ...], tuple[int, ...]]
 """Members of a set, and the segment of each of their tasks."""
 T = TypeVar("T")
@@ -72,7 +197,6 @@ class BlockChoices:
         self._found: dict[Key, tuple[BlockChoice, ...]] = {}
         self._joined: dict[tuple[Key, frozenset[str]], dict[Amount, list[BlockChoice]]] = {}
         self._options: dict[str, dict[Amount, list[Option]]] = {}
-        self._places: dict[tuple[str, ...], tuple[int, ...]] = {}
 
     @property
     def counted(self) -> int:
@@ -107,10 +231,6 @@ class BlockChoices:
         choices.sort(key=lambda choice: (choice.accelerators, choice.kind, choice.loads))
         return choices
 
-    def beyond(self, structure: BlockStructure, choices: Sequence[BlockChoice]) -> int:
-        """Return a lower bound of traffic in ns beyond that inside components."""
-        return self.crossing.beyond(structure, [choice.amount for choice in choices]) if self.crossing is not None else 0
-
     def _list_fitting(self, members: tuple[str, ...], pattern: tuple[int, ...], amount: Amount, idle: frozenset[str]) -> list[BlockChoice]:
         """Return the fitting configurations; `members` may be the beginning of a set."""
         workers = self._question.idle.workers
@@ -133,15 +253,15 @@ class BlockChoices:
         kind, count = options[0].kind, options[0].accelerators
         loads = max([len(firsts[0].loads) - self._more, *(part + 1 for part in pattern)]) + self._more
         additions = [(self._add_figures(members[-1], option, pattern, loads - self._more, idle), option) for option in options]
-        limit, telling = self._limit(kind), [loads + place for place in self._telling(members)]
-        enough = self._bound_memory(kind, options[0].amount, members)
+        limit, enough = self._limit(kind), self._bound_memory(kind, options[0].amount, members)
         candidates: list[tuple[Figures, Figures, tuple[Option, ...]]] = []
         for first in firsts:
-            before = _pad(first, loads, self._more)
+            end = len(first.loads) - self._more  # what crosses stays last
+            before = (*first.loads[:end], *(0,) * (loads - len(first.loads)), *first.loads[end:], *first.needs)
             for addition, option in additions:
                 both = tuple(map(add, before, addition))
-                if limit is None or (most := max(both[loads:])) <= limit:
-                    needs = [max(need, enough) for need in (most, *map(both.__getitem__, telling))] if limit is not None else ()
+                if limit is None or max(both[loads:]) <= limit:
+                    needs = [max(need, enough) for need in both[loads:]] if limit is not None else ()
                     chain = (*first.options, option)
                     candidates.append((self._list_figures(members, chain, (*both[:loads], *needs)), both, chain))
         return [BlockChoice(kind, count, chain, both[:loads], both[loads:]) for _, both, chain in drop_dominated(candidates, itemgetter(0))]
@@ -156,21 +276,6 @@ class BlockChoices:
             return 0
         later = (self._of_component(name).get((kind, amount), ()) for name in order[order.index(members[-1]) + 1 :])
         return limit - sum(max((max(option.memory, option.kept) for option in options), default=0) for options in later)
-
-    def _telling(self, members: tuple[str, ...]) -> tuple[int, ...]:
-        """Return the places of the needs to compare, beside the greatest need.
-
-        Later components add to all needs alike, but for their own turns.
-        """
-        if members not in self._places:
-            question, turns = self._question, self._question.all_turns
-            later = question.components[question.components.index(members[-1]) + 1 :]
-            so_far, open_ = (
-                {turn for name in names for turn in question.turns_beside(name, question.idle.beside)} for names in (members, later)
-            )
-            every = range(len(turns)) if self._packed else (place for place, turn in enumerate(turns) if turn in so_far & open_)
-            self._places[members] = (*every, len(turns))
-        return self._places[members]
 
     def _add_figures(self, name: str, option: Option, pattern: Sequence[int], parts: int, idle: frozenset[str]) -> Figures:
         """Return the loads, traffic and memory that an option adds."""
@@ -190,27 +295,19 @@ class BlockChoices:
             options_of_amount: dict[Amount, list[Option]] = {}
             for option in self._question.options[name]:
                 options_of_amount.setdefault((option.kind, option.amount), []).append(option)
-            self._options[name] = {
-                amount: drop_dominated(options, lambda option: self._list_figures((name,), (option,), self._figures(option)))
-                for amount, options in options_of_amount.items()
-            }
-        return self._options[name]
 
-    def _figures(self, option: Option) -> Figures:
-        needs = (option.memory, option.kept) if self._limit(option.kind) is not None else ()
-        return (*option.nanoseconds, *needs)
+            def figures(option: Option) -> Figures:
+                needs = (option.memory, option.kept) if self._limit(option.kind) is not None else ()
+                return self._list_figures((name,), (option,), (*option.nanoseconds, *needs))
+
+            self._options[name] = {amount: drop_dominated(options, figures) for amount, options in options_of_amount.items()}
+        return self._options[name]
 
     def _list_figures(self, members: Sequence[str], options: Sequence[Option], figures: Figures) -> Figures:
         """Return the figures for dominance, with the weights of the options in all limits."""
         if not self.limits:
             return figures
         return (*figures, *(weight for name, option in zip(members, options) for weight in self.limits.figures(name, option)))
-
-
-def _pad(choice: BlockChoice, loads: int, last: int) -> Figures:
-    """Return the figures with padded loads; the last `last` loads stay last."""
-    end = len(choice.loads) - last
-    return (*choice.loads[:end], *(0,) * (loads - len(choice.loads)), *choice.loads[end:], *choice.needs)
 
 
 def drop_dominated(items: Sequence[T], figures: Callable[[T], Figures]) -> list[T]:

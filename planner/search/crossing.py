@@ -19,12 +19,8 @@ Range = tuple[int, int, int]
 """(kind, least amount, greatest amount)."""
 
 
-class BlockPiece(NamedTuple):
-    """Facts about a set for traffic: whole groups, least per domain, MiB."""
-
-    group: int
-    least: int
-    traffic: int
+Piece = tuple[int, int, int]
+"""Facts about a set for traffic: least per domain, whole groups, MiB."""
 
 
 class LinkedPair(NamedTuple):
@@ -38,8 +34,8 @@ class LinkedPair(NamedTuple):
     target: int
     flow: Flow
     inside: bool
-    source_piece: BlockPiece
-    target_piece: BlockPiece
+    source_piece: Piece
+    target_piece: Piece
     known: dict[tuple[Range, Range], int]
 
 
@@ -76,8 +72,7 @@ class LeastCrossing:
             traffic = self._crossing.traffic.get(name, 0)
             traffic_time = self._crossing.fixed if name == self._bears else 0
             for cost, rooms in self._levels if traffic and option.kind != NO_KIND else ():
-                fewest = rooms[option.kind].fewest(option.amount, self._grain[name])
-                traffic_time += cost * traffic * (fewest - 1) if fewest else 0
+                traffic_time += cost * traffic * max(0, rooms[option.kind].fewest(option.amount, self._grain[name]) - 1)
             self._alone[key] = traffic_time
         return self._alone[key]
 
@@ -90,7 +85,7 @@ class LeastCrossing:
         by_key: dict[tuple[int, ...], list[int]] = {}
         where = {}
         for kind, amount in amounts:
-            where[kind, amount] = key = (kind, *(rooms[kind].fewest(amount) or 0 for _, rooms in self._levels))
+            where[kind, amount] = key = (kind, *(rooms[kind].fewest(amount) for _, rooms in self._levels))
             by_key.setdefault(key, []).append(amount)
         return {amount: (key[0], min(by_key[key]), max(by_key[key])) for amount, key in where.items()}
 
@@ -109,32 +104,31 @@ class LeastCrossing:
             ends = [(of[flow.source], of[flow.target], flow) for flow in self._crossing.flows]
             ends = [(source, target, flow) for source, target, flow in ends if source not in structure.around[target]]
             sizes = [sum(self._size(flow) for *pair, flow in ends if number in pair) for number in range(len(structure.sets))]
-            self._pairs[key] = [self._pair(structure, sizes, *end) for end in ends]
+            self._pairs[key] = []
+            for source, target, flow in ends:
+                first, last = (self._piece(structure.sets[number], self._size(flow), sizes[number]) for number in (source, target))
+                is_nested = target in structure.around[source]
+                cache = self._known.setdefault((flow, is_nested, first, last), {})
+                self._pairs[key].append(LinkedPair(source, target, flow, is_nested, first, last, cache))
         return self._pairs[key]
-
-    def _pair(self, structure: BlockStructure, sizes: Sequence[int], source: int, target: int, flow: Flow) -> LinkedPair:
-        ends = [self._piece(structure.sets[number], self._size(flow), sizes[number]) for number in (source, target)]
-        is_nested = target in structure.around[source]
-        cache = self._known.setdefault((flow, is_nested, *ends), {})
-        return LinkedPair(source, target, flow, is_nested, ends[0], ends[1], cache)
 
     def _size(self, flow: Flow) -> int:
         """Return the MiB of a flow that a domain may receive."""
         return flow.weights + flow.stream * max(sizes.most(1) for _, rooms in self._levels for sizes in rooms)
 
-    def _piece(self, members: Sequence[str], size: int, total: int) -> BlockPiece:
+    def _piece(self, members: Sequence[str], size: int, total: int) -> Piece:
         """Return the facts of a set for its share of a flow."""
         names = [name for name in members if name in self._grain]
         traffic = sum(self._crossing.traffic.get(name, 0) for name in names)
         grain = lcm(*(self._grain[name] for name in names))
-        return BlockPiece(grain, max((self._least[name] for name in names), default=1), traffic * size // total)
+        return max((self._least[name] for name in names), default=1), grain, traffic * size // total
 
     def _between(self, pair: LinkedPair, source_range: Range, target_range: Range) -> int:
         total = 0
         for cost, rooms in self._levels:
             if len(rooms[source_range[0]].there) <= MOST_DOMAINS:
                 source, target = (
-                    LinkSide(rooms[kind], low, high, piece.least, piece.group, piece.traffic)
+                    LinkSide(rooms[kind], low, high, *piece)
                     for (kind, low, high), piece in ((source_range, pair.source_piece), (target_range, pair.target_piece))
                 )
                 total += cost * bound_traffic(source, target, pair.flow, pair.inside)
@@ -147,15 +141,10 @@ def exactly(amount: Amount) -> Range:
 
 
 class LinkSide(NamedTuple):
-    """One side of a flow.
+    """One side of a flow: domains of its kind, and least and greatest number of accelerators.
 
-    Attributes
-    ----------
-    rooms : domains of the kind of accelerators.
-    amount, most : least and greatest number of accelerators.
-    least : fewest accelerators in a used domain.
-    group : size of the whole groups on each node.
-    traffic : MiB inside the set for every domain beyond the first, for its share here.
+    `least` : fewest accelerators in a used domain. `group` : size of the whole groups on each node.
+    `traffic` : MiB inside the set for every domain beyond the first, for its share here.
     """
 
     rooms: DomainSizes
@@ -168,8 +157,7 @@ class LinkSide(NamedTuple):
     @property
     def fewest(self) -> int:
         """Fewest domains for the set; one more than exist if it does not fit."""
-        domains = self.rooms.fewest(self.amount, self.group)
-        return domains if domains is not None else self.rooms.count + 1
+        return self.rooms.fewest(self.amount, self.group)
 
     @property
     def widest(self) -> int:
@@ -187,7 +175,7 @@ def bound_traffic(source: LinkSide, target: LinkSide, flow: Flow, is_nested: boo
     tight = source.rooms is target.rooms and not is_nested
     joint_domains = source.rooms.fewest(source.amount + target.amount) if tight else 0
     first, last, start, end = source.fewest, source.widest, target.fewest, target.widest
-    if joint_domains is None or first > last or start > end:
+    if joint_domains > source.rooms.count or first > last or start > end:
         return 0
     common_count = sum(in_source and in_target for in_source, in_target in zip(source.rooms.there, target.rooms.there))
     source_room, target_room = source.rooms.list_capacities(), target.rooms.list_capacities()
@@ -255,8 +243,6 @@ class DomainSizes:
         """Return the capacity of so many domains, in whole groups per node."""
         return self.list_capacities(group)[min(domains, self.count)]
 
-    def fewest(self, amount: int, group: int = 1) -> int | None:
-        """Return the fewest domains for an amount; None if it does not fit."""
-        capacities = self.list_capacities(group)
-        place = bisect_left(capacities, amount)
-        return place if place < len(capacities) else None
+    def fewest(self, amount: int, group: int = 1) -> int:
+        """Return the fewest domains for an amount; more than exist without capacity."""
+        return bisect_left(self.list_capacities(group), amount)

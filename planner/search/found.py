@@ -1,4 +1,4 @@
-"""Result of a search for designs, its proof, and its budget."""
+"""Result of a search for designs, its proof, its budget, and its progress."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from ...models.planning.workload import SECONDS
 from ...models.record import dataclass
 from ...solver.sandbox.end_reasons import SearchStopped
 from ...solver.session import Session
-from ..counting import NOW_AND_THEN, Counting, OnCounting
 
 Price = tuple[int, int]
 """Price in the order of the aim: (ns, accelerators) or (accelerators, ns)."""
@@ -63,6 +62,35 @@ class SearchOutcome:
         return self.found[0] if self.found else None
 
 
+NOW_AND_THEN = 0.5
+"""Seconds between two reports of a search."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """Progress of a search for counts, degrees and sharing.
+
+    `best` : incumbent, in ns of an iteration or in accelerators by the aim; None before the first.
+    `bound` : lower bound, in the same unit. `seconds` : real time since the search began.
+    """
+
+    by_time: bool
+    best: int | None
+    bound: int
+    seconds: float
+
+    @property
+    def gap(self) -> float | None:
+        """Gap of the incumbent as a share of its price; None without an incumbent."""
+        if self.best is None:
+            return None
+        return (self.best - self.bound) / self.best if self.best else 0.0
+
+
+OnCounting = Callable[[Counting], None]
+"""Callback for progress. An exception raised in it ends the search."""
+
+
 class SearchProgress:
     """Deterministic seconds spent, Ctrl-C and progress reports.
 
@@ -73,7 +101,7 @@ class SearchProgress:
     part : deterministic seconds of one subproblem of a structure.
     """
 
-    def __init__(self, question: PlanningProblem, limit: float, session: Session, counting: OnCounting) -> None:
+    def __init__(self, question: PlanningProblem, limit: float, session: Session, counting: OnCounting | None) -> None:
         self.limit, self.spent = limit, 0.0
         self.part = min(MOST, PART + OPTION * sum(map(len, question.options.values())))
         self._question, self.session, self._counting = question, session, counting
@@ -88,7 +116,7 @@ class SearchProgress:
         """Raise KeyboardInterrupt after a Ctrl-C, and report the incumbent and the bound now and then."""
         self.session.look()
         now = monotonic()
-        if now - self._reported_at >= NOW_AND_THEN:
+        if self._counting is not None and now - self._reported_at >= NOW_AND_THEN:
             self._reported_at = now
             by_time = self._question.aim == SECONDS
             fixed_count = 0 if by_time else self._question.given.held

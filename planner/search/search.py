@@ -7,43 +7,38 @@ below the incumbent: an arrangement is divided into its structures, a structure 
 
 from __future__ import annotations
 
-from heapq import heappop, heappush, nsmallest
+from heapq import heappop, heappush
 from itertools import count as count_from
 from typing import Union
 
 from ...models.planning.cost_models import CostModel
 from ...models.planning.problem import PlanningProblem
-from ...models.planning.workload import SECONDS
 from ...solver.sandbox.end_reasons import SearchStopped, report_interrupt
 from ...solver.session import Session
-from ..counting import OnCounting, silent
 from .bounds import Busiest, Sets, with_least_memory
 from .branching import Branching
 from .choices import BlockChoices
-from .found import FREE, NOTHING, Price, SearchOutcome, SearchProgress, SearchResult
+from .found import FREE, NOTHING, OnCounting, Price, SearchOutcome, SearchProgress, SearchResult
 from .sizing import Sizing
-from .structures import OUTSIDE, Inside, Partition, arrangements
+from .structures import OUTSIDE, BlockStructure, Inside, arrangements, divide
 
-__all__ = ["SearchResult", "Price", "SearchOutcome", "search"]
 STRUCTURE, BEGUN, LISTED = 0.0002, 0.00004, 0.000001
 """Deterministic seconds of a structure, a partial arrangement, and a kind and amount listed."""
 FLAT = 0.25
 """Share of the limit after which nested arrangements are listed too."""
-LISTING, AGAIN = 0.1, 0.7
-"""Shares of the time left to list what may be among the best, or best."""
+LISTING = 0.7
+"""Share of the time left to list arrangements that may be among the best."""
 ROOT, PORTION = 1, 100
 """Number of subproblems of a structure solved first, and per turn."""
 COSTLY = 200
 """Least number of options for searches with relaxed memory first."""
-HURRIED = 8
-"""Maximum number of structures tried after the limit while there is no design."""
-Open = tuple[Price, bool, int, Union[Partition, Branching]]
+Open = tuple[Price, bool, int, Union[BlockStructure, Branching]]
 """Lower bound, True for a structure, number, and what is open: an arrangement or a structure."""
 
 
 def search(
     question: PlanningProblem, model: CostModel, limit: float = 10.0, count: int = 1, session: Session | None = None,
-    counting: OnCounting = silent, any_will_do: bool = False,
+    counting: OnCounting | None = None, any_will_do: bool = False,
 ) -> SearchOutcome:  # fmt: skip
     """Return the best design of each of the `count` best structures.
 
@@ -86,8 +81,6 @@ class _Search:
         lower_bound = self.busiest.floor([(name,) for name in question.components], None) or FREE
         self.unseen: dict[bool, Price] = dict.fromkeys((False, True) if question.sharing.nested else (False,), lower_bound)
         """Lower bound of the arrangements that are not listed: of flat ones, and of nested ones."""
-        self.rivals = count
-        """Number of structures among which an arrangement must be to be listed."""
         self.late = False
         """True if no time was left to list all arrangements."""
         self.least: Price = (0, 0)
@@ -103,17 +96,12 @@ class _Search:
             if not (self.any_will_do and self.best):
                 self._list(nesting)
                 self._branch(self.progress.limit if nesting == self.question.sharing.nested else FLAT * self.progress.limit)
-        for floor, _, _, node in nsmallest(HURRIED, self.open) if not self.best else ():
-            if not self.best and isinstance(node, Partition):
-                self._cut(node, floor, at_once=True)
-            elif not self.best and isinstance(node, Branching):
-                self._search(node, 0)
 
     def _branch(self, until: float) -> None:
         """Branch on the least lower bound, until it is proved or time is out."""
         while self.open and self.progress.spent < until and not (self.any_will_do and self.best):
             floor, _, _, first = self.open[0]
-            if isinstance(first, Partition):
+            if isinstance(first, BlockStructure):
                 if not self._is_cut_off(floor) and not self._cut(first, floor):
                     return
                 heappop(self.open)
@@ -129,24 +117,16 @@ class _Search:
             heappush(self.open, (candidate.floor, True, candidate.number, candidate))
 
     def _list(self, nesting: bool) -> None:
-        """List the arrangements that may be among the best; without time, the best alone."""
-        self.nested, keys = nesting, set[tuple[object, object]]()
-        for rivals, share in ((self.count, LISTING), (1, AGAIN)):
-            self.rivals, self.late, self.until = rivals, False, self.progress.spent + share * self.progress.left
-            for arrangement in arrangements(self.question, self.model, nesting, self._can_be, self._can_lie):
-                floor, key = self.busiest.floor(arrangement.sets, arrangement.inside), (arrangement.sets, arrangement.inside)
-                if floor is not None and not self.late and key not in keys:
-                    keys.add(key)
-                    self._open(arrangement, floor)
-            if not self.late:
-                break
-        if not self.late and self.rivals == self.count:
+        """List arrangements that may be among the best, for a share of the time."""
+        self.nested, self.late, self.until = nesting, False, self.progress.spent + LISTING * self.progress.left
+        for arrangement in arrangements(self.question, self.model, nesting, self._can_be, self._can_lie):
+            floor = self.busiest.floor(arrangement.sets, arrangement.inside)
+            if floor is not None and not self.late:
+                self._open(arrangement, floor)
+        if not self.late:
             del self.unseen[nesting]
-        elif not self.late:
-            self.unseen[nesting] = self.best[0].price if self.best else NOTHING
-        self.rivals = self.count
 
-    def _open(self, arrangement: Partition, floor: Price) -> None:
+    def _open(self, arrangement: BlockStructure, floor: Price) -> None:
         """Keep an arrangement open; the first one is searched at once."""
         number, at_once = next(self.numbers), self.any_will_do or not self.candidates
         if not at_once or not (self._is_cut_off(floor) or self._cut(arrangement, floor, at_once)):
@@ -163,14 +143,14 @@ class _Search:
         self.progress.spent += BEGUN
         self.late = self.late or (self.progress.spent > self.until and bool(self.candidates))
         floor = None if self.late else self.busiest.floor(sets, parents)
-        return floor is not None and not self._is_cut_off(floor) and (parents is None or self._has_room(sets, parents))
+        return floor is not None and not self._is_cut_off(floor)
 
-    def _cut(self, arrangement: Partition, floor: Price, at_once: bool = False) -> bool:
+    def _cut(self, arrangement: BlockStructure, floor: Price, at_once: bool = False) -> bool:
         """Open the structures of an arrangement; return False without time for all.
 
         `at_once` : True to search them first.
         """
-        for structure in arrangement.structures():
+        for structure in divide(self.question, self.model, arrangement):
             self._report()
             count_before, sizing, relaxation = self._listed_amounts(), Sizing(self.question, self.model, structure, self.ways), None
             if self.relaxed is not None and any(len(members) > 1 for members in structure.sets):
@@ -219,15 +199,7 @@ class _Search:
 
     def _is_cut_off(self, floor: Price) -> bool:
         """Return True if this lower bound excludes a structure from the best."""
-        return len(self.best) >= self.rivals and floor >= self.best[self.rivals - 1].price
-
-    def _has_room(self, sets: Sets, parents: Inside) -> bool:
-        """Return True if the accelerators may suffice for these sets at less than the cutoff."""
-        if len(self.best) < self.rivals or not self.model.full or self.question.aim != SECONDS:
-            return True
-        (time, count), most = self.best[self.rivals - 1].price, self.busiest.most
-        fewest = self.busiest.count_used(sets, parents, time)
-        return fewest < count or (fewest <= most and self.busiest.count_used(sets, parents, time - 1) <= most)
+        return len(self.best) >= self.count and floor >= self.best[self.count - 1].price
 
     def _floor(self) -> Price:
         """Return the lower bound of all that is open."""

@@ -1,17 +1,24 @@
-"""Sizing of a structure: choices of each set, the rows that they keep to, and the maxima of its price."""
+"""Sizing of a structure: choices of each set, the rows that they keep to, and the maxima of its price.
+
+Everything that a choice of each set must keep to is a row: accelerators of a kind, nested sets,
+their memory, areas, and the limits between components.
+"""
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Collection, NamedTuple, Sequence
+from functools import cached_property, partial
+from math import lcm
+from typing import Callable, Collection, Iterator, NamedTuple, Sequence
 
 from ...models.planning.cost_models import CostModel
 from ...models.planning.design import Block, Design
+from ...models.planning.option import Area, SharedBlock
 from ...models.planning.problem import PlanningProblem
 from ...models.record import dataclass
-from .choices import Amount, BlockChoice, BlockChoices, parts_of, tasks_of
-from .rows import ChoiceRow, bound_used, rows
-from .structures import BlockStructure
+from .choices import BlockChoice, BlockChoices, Limit, parts_of, tasks_of
+from .crossing import Amount
+from .found import ENDLESS
+from .structures import OUTSIDE, BlockStructure
 
 Load = tuple[int, int]
 """(set, index of a segment among those of the set)."""
@@ -26,8 +33,8 @@ class Greatest(NamedTuple):
     sums: tuple[tuple[Load, ...], ...]
 
 
-class WeightedRow(NamedTuple):
-    """ChoiceRow with the weights of all choices: set -> weight by choice."""
+class ChoiceRow(NamedTuple):
+    """Weights of the choices of some sets sum to at most `most`: set -> weight by choice."""
 
     weights: dict[int, list[int]]
     most: int
@@ -39,6 +46,10 @@ class WeightedRow(NamedTuple):
     def least(self, left: Sequence[Sequence[int]]) -> dict[int, int]:
         """Return set -> least weight of the remaining choices."""
         return {number: min(map(weights.__getitem__, left[number])) for number, weights in self.weights.items()}
+
+
+Weigh = Callable[[int, BlockChoice], int]
+"""Weight of a choice of a set."""
 
 
 class Between(NamedTuple):
@@ -114,17 +125,55 @@ class Sizing:
         return tuple(traffic)
 
     @cached_property
-    def rows(self) -> tuple[WeightedRow, ...]:
-        """Limits on the choices."""
-        return tuple(map(self._weigh, rows(self.question, self.structure, self.ways.limits)))
+    def rows(self) -> tuple[ChoiceRow, ...]:
+        """Limits on the choices. A lower limit is a row of negative weights."""
+        return tuple(self._list_rows())
 
     @cached_property
-    def used(self) -> tuple[WeightedRow, ...]:
-        """Lower bounds of the used accelerators."""
-        return tuple(map(self._weigh, bound_used(self.question, self.structure)))
+    def used(self) -> tuple[ChoiceRow, ...]:
+        """Lower bounds of the used accelerators: the largest sum of weights less `most` counts.
 
-    def _weigh(self, row: ChoiceRow) -> WeightedRow:
-        return WeightedRow({number: [row.weigh(number, choice) for choice in self.choices[number]] for number in row.sets}, row.most)
+        Shared accelerators of given ranks, held in any case, and the outermost sets that cannot use
+        them, with all inside these.
+        """
+        bounds = []
+        for entries in self.question.together_shared:
+            excluded = {kind: _find_excluded(self.structure, kind, entries) for kind in range(len(self.question.kinds))}
+            sets = sorted(frozenset[int]().union(*excluded.values()))
+            bounds.append(self._row(sets, -sum(entry.accelerators for entry in entries), _count_weights(excluded)))
+        return tuple(bounds)
+
+    def _row(self, sets: Sequence[int], most: int, weigh: Weigh) -> ChoiceRow:
+        return ChoiceRow({number: [weigh(number, choice) for choice in self.choices[number]] for number in sets}, most)
+
+    def _list_rows(self) -> Iterator[ChoiceRow]:
+        question, structure = self.question, self.structure
+        roots = tuple(number for number, outer in enumerate(structure.inside) if outer == OUTSIDE)
+        for kind, node_kind in enumerate(question.kinds if len(question.kinds) > 1 else ()):
+            yield self._row(roots, node_kind.accelerators, _count_weights({kind: frozenset(roots)}))
+        for number in range(len(structure.sets)):
+            yield from self._list_nested_rows(number)
+        for area in question.areas:
+            sets = tuple(number for number in roots if not area.components.isdisjoint(structure.sets[number]))
+            yield from (self._row(sets, most, partial(_weigh_area, area, size)) for size, most in area.rooms.items() if sets)
+        of = {name: number for number, members in enumerate(structure.sets) for name in members}
+        for limit in self.ways.limits.every:
+            if limit.holds_in(structure):
+                yield self._row(sorted({of[name] for name in limit.weigh}), limit.most, partial(_weigh_limit, structure, limit))
+
+    def _list_nested_rows(self, number: int) -> Iterator[ChoiceRow]:
+        """Yield the rows of a set around others, or within others."""
+        kinds, chain = self.question.kinds, self.structure.around[number]
+        inner = tuple(member for member, outer in enumerate(self.structure.inside) if outer == number)
+        if inner:
+            yield self._row(
+                (number, *inner), -count_left_over(inner), lambda at, choice: -choice.accelerators if at == number else choice.accelerators
+            )
+        for member in inner if len(kinds) > 1 else ():
+            yield from (self._row((number, member), 1, partial(_unlike, number, kind)) for kind in range(len(kinds)))
+        if len(chain) > 1:
+            sizes = [ENDLESS if kind.memory is None else kind.memory for kind in kinds]
+            yield from (self._row(chain, 0, _memory(number, sizes, turn)) for turn in range(len(self.question.all_turns) + 1))
 
     @property
     def most(self) -> int:
@@ -139,7 +188,8 @@ class Sizing:
             maximum.weight * max(sum(self.loads[number][part][places[number]] for number, part in keys) for keys in maximum.sums)
             for maximum in self.greatest
         )
-        return maxima + self.ways.beyond(self.structure, self.choose(places))
+        amounts = [choice.amount for choice in self.choose(places)]
+        return maxima + (self.ways.crossing.beyond(self.structure, amounts) if self.ways.crossing is not None else 0)
 
     def price(self, places: Places) -> tuple[int, int]:
         """Return the price by the aim; a lower bound if accelerators are shared."""
@@ -168,3 +218,38 @@ class Sizing:
                 blocks.append(Block(choice.kind, choice.accelerators - inner, tuple(order)))
         options = {name: option for members, choice in zip(structure.sets, choices) for name, option in zip(members, choice.options)}
         return Design(tuple(blocks), {name: options[name] for name in self.question.components}, structure.segments)
+
+
+def count_left_over(inner: Sequence[int]) -> int:
+    """Return the least accelerators of a set outside its inner sets."""
+    return int(len(inner) == 1)
+
+
+def _count_weights(excluded: dict[int, frozenset[int]]) -> Weigh:
+    """Return the accelerators of choices on a kind by the sets that count there."""
+    return lambda number, choice: choice.accelerators if number in excluded.get(choice.kind, ()) else 0
+
+
+def _unlike(outer: int, kind: int, number: int, choice: BlockChoice) -> int:
+    """Return 1 for an inner set on a kind, or an outer set on another."""
+    return int((choice.kind == kind) != (number == outer))
+
+
+def _memory(inner: int, sizes: Sequence[int], turn: int) -> Weigh:
+    """Return MiB of a choice in a turn, less the capacity for inner sets."""
+    return lambda number, choice: choice.needs[turn] - (sizes[choice.kind] if number == inner else 0)
+
+
+def _weigh_area(area: Area, size: int, number: int, choice: BlockChoice) -> int:
+    whole = choice.kind == area.kind and lcm(*(option.group for option in choice.options)) % size == 0
+    return choice.accelerators if whole else 0
+
+
+def _weigh_limit(structure: BlockStructure, limit: Limit, number: int, choice: BlockChoice) -> int:
+    return sum(limit.weigh[name](option) for name, option in zip(structure.sets[number], choice.options) if name in limit.weigh)
+
+
+def _find_excluded(structure: BlockStructure, kind: int, entries: Sequence[SharedBlock]) -> frozenset[int]:
+    """Return outermost sets that cannot use these accelerators, with all inside them."""
+    numbers = {number for number, users in enumerate(structure.users) if not any(entry.lets(kind, users) for entry in entries)}
+    return frozenset(number for number in numbers if structure.inside[number] == OUTSIDE or structure.inside[number] not in numbers)

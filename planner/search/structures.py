@@ -1,22 +1,23 @@
 """Structures: set partitions of the components, or forests of sets with nesting.
 
-A structure is complete once the segmentation is decided too (`segmentations.py`). Partial
-partitions and forests are pruned as soon as a relation, the cost model or a lower bound excludes
-them.
+Partial partitions and forests are pruned as soon as a relation, the cost model or a lower bound
+excludes them. A structure is complete once the iteration is divided too, into segments that run one
+after another: only maximal segments are enumerated (no two can be merged), in one canonical order,
+with task sets as bit masks.
 """
 
 from __future__ import annotations
 
-from functools import cached_property
-from itertools import product
-from typing import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache, reduce
+from itertools import combinations, permutations, product
+from operator import or_
+from typing import Callable, Iterator, Mapping, NamedTuple, Sequence
 
 from ...models.planning.cost_models import CostModel
 from ...models.planning.option import NO_KIND
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import reachable
 from ...models.record import dataclass
-from .segmentations import segmentations
 
 OUTSIDE = -1
 Sets = tuple[tuple[str, ...], ...]
@@ -36,12 +37,13 @@ class BlockStructure:
 
     `sets` : components on exactly the same accelerators; a component without accelerators is a set
     of its own. `inside` : for each set, the set around it, whose accelerators it uses in part;
-    `OUTSIDE` without one. `segments` : for each task of the problem, its segment of the iteration.
+    `OUTSIDE` without one. `segments` : for each task of the problem, its segment of the iteration; ()
+    before the iteration is divided.
     """
 
-    sets: tuple[tuple[str, ...], ...]
-    inside: tuple[int, ...]
-    segments: tuple[int, ...]
+    sets: Sets
+    inside: Inside
+    segments: tuple[int, ...] = ()
 
     @cached_property
     def around(self) -> tuple[tuple[int, ...], ...]:
@@ -76,33 +78,18 @@ class BlockStructure:
         return tuple(map(tuple, segments.values()))
 
 
-@dataclass(frozen=True)
-class Partition:
-    """A set partition with nesting, before the iteration is divided into segments."""
-
-    question: PlanningProblem
-    model: CostModel
-    sets: Sets
-    inside: tuple[int, ...]
-
-    def structures(self) -> Iterator[BlockStructure]:
-        """Yield the structures of all segmentations."""
-        users = self.users
-        for segments in segmentations(self.question, self.model, users):
-            if not self.model.refuses(self.question, users, segments):
-                yield BlockStructure(self.sets, self.inside, segments)
-
-    @property
-    def users(self) -> Sets:
-        """For each set with accelerators, all components on them."""
-        numbers = [number for number, members in enumerate(self.sets) if not _is_bare(self.question, members[0])]
-        return BlockStructure(self.sets, self.inside, ()).users[: len(numbers)]
+def divide(question: PlanningProblem, model: CostModel, arrangement: BlockStructure) -> Iterator[BlockStructure]:
+    """Yield the structures of an arrangement, by all segmentations."""
+    users = tuple(names for names in arrangement.users if not _is_bare(question, names[0]))
+    for segments in segmentations(question, model, users):
+        if not model.refuses(question, users, segments):
+            yield BlockStructure(arrangement.sets, arrangement.inside, segments)
 
 
 def arrangements(
     question: PlanningProblem, model: CostModel, nesting: bool, can_be: CanBe | None = None, can_lie: CanLie | None = None
-) -> Iterator[Partition]:
-    """Yield each flat or each nested arrangement once; sets without accelerators come last.
+) -> Iterator[BlockStructure]:
+    """Yield each flat or each nested arrangement once, undivided; sets without accelerators come last.
 
     `can_be` : False prunes a partial partition, whichever components join the sets. `can_lie` :
     False prunes a partial forest.
@@ -115,9 +102,8 @@ def arrangements(
 
     for sets in _partitions(question, names, may_be):
         for parents in nestings(question, sets, nesting, can_lie):
-            if question.ways and not any(arrangement.matches(BlockStructure(sets, parents, ()).uses) for arrangement in question.ways):
-                continue
-            yield Partition(question, model, (*sets, *bare), (*parents, *(OUTSIDE,) * len(bare)))
+            if not question.ways or any(arrangement.matches(BlockStructure(sets, parents).uses) for arrangement in question.ways):
+                yield BlockStructure((*sets, *bare), (*parents, *(OUTSIDE,) * len(bare)))
 
 
 def _is_bare(question: PlanningProblem, name: str) -> bool:
@@ -128,13 +114,10 @@ def _is_bare(question: PlanningProblem, name: str) -> bool:
 
 def _partitions(question: PlanningProblem, names: Sequence[str], can_be: CanBe) -> Iterator[Sets]:
     """Yield every set partition in the order of the problem, pruned by `can_be`."""
-    place = {name: number for number, name in enumerate(question.components)}
 
     def extend(position: int, sets: list[list[str]]) -> Iterator[Sets]:
         if position == len(names):
-            partition = tuple(
-                sorted((tuple(sorted(members, key=place.__getitem__)) for members in sets), key=lambda members: place[members[0]])
-            )
+            partition = tuple(map(tuple, sets))
             if all(any({first, second} <= set(members) for members in partition) for first, second in question.sharing.together):
                 yield partition
             return
@@ -204,3 +187,139 @@ def may_share(question: PlanningProblem, first: str, second: str) -> bool:
 def may_nest(question: PlanningProblem, first: str, second: str) -> bool:
     """Return True if one component may use only some accelerators of the other."""
     return may_share(question, first, second) and not {(first, second), (second, first)} & question.sharing.whole
+
+
+Tasks = int
+"""Set of tasks as a bit mask, the first task of the problem lowest."""
+KNOWN = 1 << 14
+"""Size of the cache by tasks; a search repeats the same sets."""
+
+
+def segmentations(question: PlanningProblem, model: CostModel, users: Sets) -> Iterator[tuple[int, ...]]:
+    """Yield each segmentation once, without mergeable segments: for each task its segment.
+
+    Two mergeable segments are never better than one (dominance): no cost model counts more for all
+    of their tasks at once than for one segment after the other, and neither memory nor accelerators
+    depend on segments. The same segments in another order take as long: they come in one order, in
+    which of segments that need not wait the one with the first task comes first.
+    """
+    tasks = range(len(question.tasks))
+    if model.by_phase:
+        yield tuple(model.segment(question, task) for task in tasks)
+        return
+    cutting = _Cutting(question, model, users)
+    yield from cutting.extend(reduce(or_, cutting.units, 0), ())
+
+
+class _Segment(NamedTuple):
+    """A segment of a partial segmentation: its tasks, and the tasks that cannot run in it.
+
+    `waits` : earlier segments that must end before this one in every order, as bits.
+    """
+
+    tasks: Tasks
+    apart: Tasks
+    waits: int
+
+
+class _Cutting:
+    """Conflicts and precedences of tasks.
+
+    `units` : sets of tasks that always run together, by the first task of each. `apart` : for each
+    task, the tasks in conflict with it. `before` : for each task, its predecessors.
+    """
+
+    def __init__(self, question: PlanningProblem, model: CostModel, users: Sets) -> None:
+        count, edges, pairs_apart = len(question.tasks), question.flow.edges, conflicts(question, model, users)
+        whole = {(edge.earlier, edge.later) for edge in edges if edge.whole}
+        self.units = units(question, pairs_apart)
+        self.apart = _pair_tasks(pairs_apart | whole | {(later, earlier) for earlier, later in whole}, count)
+        self.before = _pair_tasks({(edge.later, edge.earlier) for edge in edges}, count)
+
+    def extend(self, remaining: Tasks, parts: tuple[_Segment, ...]) -> Iterator[tuple[int, ...]]:
+        """Yield every segmentation that begins with `parts`: for each task its segment."""
+        if not remaining:
+            segment_of = {task: number for number, part in enumerate(parts) for task in numbers(part.tasks)}
+            yield tuple(segment_of[task] for task in range(len(self.apart)))
+        for tasks in self._list_next(remaining):
+            if (part := self._part(tasks, parts)) is not None:
+                yield from self.extend(remaining & ~tasks, (*parts, part))
+
+    def _list_next(self, remaining: Tasks) -> Sequence[Tasks]:
+        """Return the task sets that can be the next segment, largest first."""
+        units = [unit for unit in self.units if unit & remaining]
+        candidates = []
+
+        def extend(place: int, tasks: Tasks, excluded: Tasks, before: Tasks) -> None:
+            for number in range(place, len(units)):
+                unit = units[number]
+                if not unit & excluded:
+                    unit_apart, unit_before = _unite(self.apart, unit), _unite(self.before, unit)
+                    if not unit_apart & (tasks | unit):
+                        extend(number + 1, tasks | unit, excluded | unit_apart, before | unit_before)
+            if tasks and not before & remaining & ~tasks:
+                candidates.append(tasks)
+
+        extend(0, 0, 0, 0)
+        return sorted(candidates, key=lambda tasks: (-tasks.bit_count(), numbers(tasks)))
+
+    def _part(self, tasks: Tasks, parts: Sequence[_Segment]) -> _Segment | None:
+        """Return these tasks as the next segment; None if mergeable or movable."""
+        before, waits, indirect_waits = _unite(self.before, tasks), 0, 0
+        for number, part in enumerate(parts):
+            if part.tasks & before:
+                waits |= part.waits | 1 << number
+                indirect_waits |= part.waits
+        if any(not part.apart & tasks and not indirect_waits >> number & 1 for number, part in enumerate(parts)):
+            return None
+        for part in reversed(parts):
+            if part.tasks & before:
+                break
+            if part.tasks & -part.tasks > tasks & -tasks:
+                return None
+        return _Segment(tasks, _unite(self.apart, tasks), waits)
+
+
+def _unite(sets: Sequence[Tasks], tasks: Tasks) -> Tasks:
+    """Return the union of these sets over the tasks."""
+    union = 0
+    for task in numbers(tasks):
+        union |= sets[task]
+    return union
+
+
+def _pair_tasks(pairs: set[tuple[int, int]], count: int) -> tuple[Tasks, ...]:
+    """Return, for each task, the tasks paired with it."""
+    return tuple(reduce(or_, (1 << second for first, second in pairs if first == task), 0) for task in range(count))
+
+
+def units(question: PlanningProblem, pairs_apart: set[tuple[int, int]]) -> tuple[Tasks, ...]:
+    """Return the sets of tasks that always run together."""
+    units = [1 << task for task in range(len(question.tasks))]
+    for round_tasks in question.flow.rounds:
+        if pairs_apart.isdisjoint(combinations(sorted(round_tasks), 2)):
+            members = sum(1 << task for task in round_tasks)
+            union = reduce(or_, (unit for unit in units if unit & members))
+            units = [union, *(unit for unit in units if not unit & union)]
+    return tuple(sorted(units, key=lambda unit: unit & -unit))
+
+
+def conflicts(question: PlanningProblem, model: CostModel, users: Sets) -> set[tuple[int, int]]:
+    """Return ordered pairs of tasks that cannot run together; a round conflicts as a whole."""
+    whole = {(edge.earlier, edge.later) for edge in question.flow.edges if edge.whole}
+    pairs_sharing = {(first, second) for names in users for first in names for second in names}
+    pairs = set()
+    for a, b in combinations(range(len(question.tasks)), 2):
+        first, second = question.tasks[a].component, question.tasks[b].component
+        if first == second or (not model.turns and (first, second) in pairs_sharing):
+            pairs |= {(a, b), (b, a)}
+    for round_tasks in question.flow.rounds:
+        if any(pair in pairs or pair in whole for pair in combinations(sorted(round_tasks), 2)):
+            pairs |= set(permutations(round_tasks, 2))
+    return pairs
+
+
+@lru_cache(maxsize=KNOWN)
+def numbers(tasks: Tasks) -> tuple[int, ...]:
+    """Return the indices of the tasks, ascending."""
+    return tuple(task for task in range(tasks.bit_length()) if tasks >> task & 1)

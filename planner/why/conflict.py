@@ -36,8 +36,18 @@ from ..problem import planning_problem
 from ..scope import widen
 from ..search.found import SearchOutcome
 from ..search.search import search
-from .demands import BUDGET_ACCELERATORS, BUDGET_SECONDS, COST_MODEL, RANKS, TIMES, demands, describe_demands, too_small, without
-from .quick_infeasibility import infeasible_components
+from .quick_infeasibility import (
+    BUDGET_ACCELERATORS,
+    BUDGET_SECONDS,
+    COST_MODEL,
+    RANKS,
+    TIMES,
+    demands,
+    describe_demands,
+    infeasible_components,
+    too_small,
+    without,
+)
 
 ENOUGH = 64
 """Factor on the accelerators of the cluster that counts as unlimited."""

@@ -84,7 +84,7 @@ def test_a_rule_is_in_as_many_files_as_is_said(rule: Rule[object]) -> None:
 
 def test_a_relation_is_in_the_files_that_are_named() -> None:
     files = files_with("RANK_ALIGNED")
-    assert files == named("A relation") - {"solver/patterns/applies.py", "planner/related.py"}
+    assert files == named("A relation") - {"solver/patterns/applies.py", "planner/problem.py"}
     assert len(files) == said("A relation")
     assert len(files_with("NOT_FEWER")) == 11
     assert "eleven for `not fewer`" in CONTRIBUTING.read_text("utf-8")

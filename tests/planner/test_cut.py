@@ -13,10 +13,9 @@ from placewright.models.planning.problem import PlanningProblem, Task, Workflow
 from placewright.models.planning.workload import SECONDS
 from placewright.planner.check import faults, price
 from placewright.planner.costs import cost_model
-from placewright.planner.counting import Counting
 from placewright.planner.search import found as progress
 from placewright.planner.search.branching import Branching
-from placewright.planner.search.found import SearchOutcome
+from placewright.planner.search.found import Counting, SearchOutcome
 from placewright.planner.search.search import search
 from placewright.solver.session import Session
 from sampling import examples

@@ -10,7 +10,7 @@ from placewright.models.planning.cost_models import Maximum, Stages, Stream
 from placewright.models.planning.problem import PlanningProblem
 from placewright.planner.check import faults
 from placewright.planner.costs import cost_model
-from placewright.planner.search import branching, rows, segmentations
+from placewright.planner.search import branching, sizing
 from placewright.planner.search import choices as joining
 from placewright.planner.search import search as searching
 from placewright.planner.search import structures as every
@@ -62,19 +62,19 @@ LIES: dict[str, tuple[object, str, Lie]] = {
     "pipelines": (Stream, "maxima", changed(weighed_more)),
     "branches": (Stream, "maxima", changed(one_chain)),
     "sets of a stage": (Stages, "maxima", changed(one_chain)),
-    "more memory around": (rows, "_memory", instead(lambda number, choice: 1)),
+    "more memory around": (sizing, "_memory", instead(lambda number, choice: 1)),
     "never so few": (Curve, "count_needed", changed(lambda needed: needed + 1)),
     "memory in one phase alone": (PlanningProblem, "turns_of", changed(lambda turns: turns[:1])),
     "room": (Sizing, "fits", instead(True)),
-    "one inside, all of it": (rows, "count_left_over", instead(0)),
+    "one inside, all of it": (sizing, "count_left_over", instead(0)),
     "both orders": (Sizing, "price", changed(lambda price: price[::-1])),
     "raised too high": (branching, "raise_bound", changed(lambda value: value + 1 + value // 8)),
     "too high": (Branching, "_price", changed(lambda price: (price[0] + 1 + price[0] // 8, price[1]))),
     "one less": (Branching, "_spare", changed(fewer)),
     "no other degrees": (joining, "drop_dominated", first_alone),
-    "at the same time": (segmentations, "conflicts", instead(set())),
-    "a circle is cut": (segmentations, "units", lambda original: lambda asked, pairs: original(replace(asked, flow=replace(asked.flow, rounds=())), pairs)),
-    "never the second": (segmentations._Cutting, "_part", lambda original: lambda self, tasks, parts: original(self, tasks, parts) if len(parts) < 2 else None),
+    "at the same time": (every, "conflicts", instead(set())),
+    "a circle is cut": (every, "units", lambda original: lambda asked, pairs: original(replace(asked, flow=replace(asked.flow, rounds=())), pairs)),
+    "never the second": (every._Cutting, "_part", lambda original: lambda self, tasks, parts: original(self, tasks, parts) if len(parts) < 2 else None),
     "everybody shares": (every, "may_share", instead(True)),
     "all at once": (nestings, "_obeys", instead(True)),
     "nobody nests": (every, "nestings", lambda original: lambda asked, sets, *rest: [(-1,) * len(sets)]),

@@ -16,7 +16,7 @@ from placewright.models.planning.option import NO_KIND, AcceleratorKind, Area, O
 from placewright.models.planning.problem import Edge, PlanningProblem, Task, Workflow
 from placewright.planner.check import faults, price
 from placewright.planner.costs import cost_model
-from placewright.planner.search.limits import OptionLimits
+from placewright.planner.search.choices import OptionLimits
 from placewright.planner.search.search import search
 
 from .questions import question
@@ -171,5 +171,5 @@ def test_the_weights_of_degrees_that_do_not_go_together_exceed_their_limit_and_n
     asked = PlanningProblem((AcceleratorKind("H100", 4),), tuple(map(Task, "ab")), options, Workflow((Edge(0, 1),)), ways=ways)
     limits = OptionLimits(asked).every
     for first, second in product(options["a"], options["b"]):
-        over = [limit for limit in limits if limit.weigh("a", first) + limit.weigh("b", second) > limit.most]
+        over = [limit for limit in limits if limit.weigh["a"](first) + limit.weigh["b"](second) > limit.most]
         assert bool(over) == ((first.parallel, second.parallel) == (two, one))

@@ -10,8 +10,8 @@ import pytest
 from placewright.models.answer import Answer
 from placewright.models.planning.design import Design
 from placewright.models.problem import Problem
-from placewright.planner import alternatives, plan
 from placewright.planner import benders as trial
+from placewright.planner import plan
 from placewright.planner.benders import BendersLoop, PlacedDesign
 
 FILE = """
@@ -73,7 +73,7 @@ def test_alternatives_are_placed_no_longer_than_the_problem(tmp_path: Path, monk
     (tmp_path / "hints.yaml").write_text(SPREAD, encoding="utf-8")
     answer = pw.solve(str(tmp_path / "hints.yaml"), limit=0.3, sandbox=False)
     assert answer.planned is not None and answer.planned.proved and answer.planned.not_placed
-    assert len(searched) <= 0.3 / alternatives.SEARCHED + 1
+    assert len(searched) <= 0.3 / plan.SEARCHED + 1
 
 
 SPREAD = """

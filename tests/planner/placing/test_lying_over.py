@@ -22,7 +22,7 @@ from placewright.models.problem import Problem
 from placewright.planner.answer import Solver
 from placewright.planner.costs import cost_model
 from placewright.planner.problem import planning_problem
-from placewright.planner.search.segmentations import segmentations
+from placewright.planner.search.structures import segmentations
 from placewright.solver.searching.search import solve
 
 from ...solver.cases import cluster, component, problem

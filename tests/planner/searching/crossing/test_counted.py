@@ -13,7 +13,7 @@ from placewright.planner.search.branching import Branching
 from placewright.planner.search.choices import BlockChoices
 from placewright.planner.search.search import search
 from placewright.planner.search.sizing import Sizing
-from placewright.planner.search.structures import arrangements
+from placewright.planner.search.structures import arrangements, divide
 
 from ....solver.cases import cluster, problem
 from ...looped import timed
@@ -36,7 +36,9 @@ def question() -> PlanningProblem:
 def test_it_takes_time_once_for_the_same_sets() -> None:
     asked_for = question()
     ways = BlockChoices(asked_for, MODEL.divisor(asked_for))
-    apart = next(each for found in arrangements(asked_for, MODEL, False) for each in found.structures() if len(each.sets) == len(NAMES))
+    apart = next(
+        each for found in arrangements(asked_for, MODEL, False) for each in divide(asked_for, MODEL, found) if len(each.sets) == len(NAMES)
+    )
     taken = [Branching(Sizing(asked_for, MODEL, apart, ways)).search(None, 1) for _ in range(2)]
     assert taken[0] > 1
     assert taken[1] == 1

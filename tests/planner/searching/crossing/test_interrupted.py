@@ -10,7 +10,7 @@ from placewright.planner.costs import cost_model
 from placewright.planner.problem import planning_problem
 from placewright.planner.search.choices import BlockChoices
 from placewright.planner.search.sizing import Sizing
-from placewright.planner.search.structures import arrangements
+from placewright.planner.search.structures import arrangements, divide
 from placewright.solver.session import Session
 
 from .questions import asked
@@ -26,7 +26,10 @@ def test_what_crosses_between_sets_is_left_out_of_what_is_proved_after_it() -> N
             continue
         model = cost_model("stream")
         for structure in (
-            each for nested in (False, True) for arrangement in arrangements(question, model, nested) for each in arrangement.structures()
+            each
+            for nested in (False, True)
+            for arrangement in arrangements(question, model, nested)
+            for each in divide(question, model, arrangement)
         ):
             with Session() as session:
                 ways = BlockChoices(question, model.divisor(question), session)

@@ -10,7 +10,7 @@ from placewright.models.planning.cost_models import iteration
 from placewright.models.planning.design import Block, Design
 from placewright.models.planning.problem import PlanningProblem, Task
 from placewright.planner.costs import cost_model
-from placewright.planner.search.segmentations import segmentations
+from placewright.planner.search.structures import segmentations
 from sampling import examples
 
 from ...questions import question
