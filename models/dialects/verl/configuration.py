@@ -12,13 +12,13 @@ from typing import Any, Mapping, Sequence
 
 from ...configuration.notes import Notes
 from ...configuration.settings import Amount, Plain, Settings, plain_value
+from ...configuration.table import Table
 from ...findings.finding import Finding
 from ...findings.span import Span
 from ...releases.choice import ReleaseChoice
 from ...releases.release import Range
 from ...text.interpolation import Interpolator
 from ...text.tree import Scalar, Value
-from .defaults import Table
 from .programs import MAIN_PPO, EntryPoint, ProgramKind, choice_of, facts, module_of, releases
 
 ROLES = "PW122"

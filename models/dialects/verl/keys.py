@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Sequence
 
 from ...configuration.notes import Notes, is_unknown
+from ...configuration.table import Table
 from ...findings.span import Edit, Span
 from ...text.document import Setting
 from ...text.document import SettingMark as Mark
@@ -21,7 +22,6 @@ from ...text.interpolation_text import holds_interpolation
 from ...text.nearest import closest, distance
 from ...text.tree import MANDATORY, MapNode, Scalar, Value, find
 from .configuration import Configuration
-from .defaults import Table
 from .degrees import TUNES
 from .programs import TRAINERS, configurations, facts, have_it, name_release, releases
 

@@ -21,8 +21,7 @@ from ...releases.release import Range
 from ...text.tree import MapNode
 from .configuration import Configuration
 from .degrees import APART, SINGLE_TEACHER, TEACHER, TEACHERS, Degrees, engine_of, place_of
-from .moments import WITH_TEACHERS
-from .programs import DRAFT, FULLY_ASYNC, MAIN_PPO, SPEC, ProgramKind, facts
+from .programs import DRAFT, FULLY_ASYNC, MAIN_PPO, MOMENTS, SPEC, ProgramKind, facts
 
 MAX_PROCESSES = 1 << 20
 """Limit on the accelerators of a pool; our own, far above any job."""
@@ -31,6 +30,7 @@ NODES, ACCELERATORS = "trainer.nnodes", "trainer.n_gpus_per_node"
 OWN_NODES, OWN_ACCELERATORS = "rollout.nnodes", "rollout.n_gpus_per_node"
 GKD = "on_policy_distill_trainer"
 _LAUNCHERS: Mapping[str, Any] = facts("settings")["launchers"]
+_WITH_TEACHERS = MOMENTS["WITH_TEACHERS"]
 Size = tuple[Amount, Amount]
 """(nodes, accelerators per node)."""
 Ranges = Mapping[str, tuple[int, int]]
@@ -408,7 +408,7 @@ def _teachers(settings: Configuration) -> tuple[tuple[Pool, ...], Ranges]:
             place_of(degrees[1]) or size.span or count.span or settings.top,
             f"set `{degrees[1]['tp'].name}` to a divisor of {total}",
         )
-        settings.notes.error(DEGREES, TEACHER, message, at, f"{total} % {replica} = {total % replica}", help_, None, WITH_TEACHERS)
+        settings.notes.error(DEGREES, TEACHER, message, at, f"{total} % {replica} = {total % replica}", help_, None, _WITH_TEACHERS)
     return _pools(settings, ("teacher_pool", pool_size, (TEACHER,))), {}
 
 
@@ -428,13 +428,13 @@ def _several(settings: Configuration, names: list[str], total: int, accelerators
             message = f"teacher `{name}` has no {lacks}, which verl demands of each of several teachers"
             help_ = f"set {' and '.join(f'`+{key}=`' for key in missing)}"
             help_ = f"write `{TEACHERS}.{SINGLE_TEACHER}`: there is one teacher" if len(names) == 1 else help_
-            notes.error(MODE, component, message, settings.place(path), "", help_, None, WITH_TEACHERS)
+            notes.error(MODE, component, message, settings.place(path), "", help_, None, _WITH_TEACHERS)
             return {}
         word = settings.word(f"{path}.key", ROLES)
         if word and keys.setdefault(word, name) != name:
             message = f"teachers `{keys[word]}` and `{name}` have the same key `{word}`, so verl raises a ValueError"
             notes.error(
-                MODE, component, message, settings.place(f"{path}.key"), "", "give each teacher a key of its own", None, WITH_TEACHERS
+                MODE, component, message, settings.place(f"{path}.key"), "", "give each teacher a key of its own", None, _WITH_TEACHERS
             )
         count, replica = replicas.value, degrees[0].replica
         demands.append(f"{name} {count} x {replica}")
@@ -448,7 +448,7 @@ def _several(settings: Configuration, names: list[str], total: int, accelerators
         message = f"the teachers need {with_noun(demand, 'accelerator')} ({', '.join(demands)}), but `teacher_pool` has {total}"
         help_ = f"set `num_replicas` of the teachers, or `{accelerators.name}`, so that they are equal"
         at = settings.place(f"{TEACHERS}.{names[0]}")
-        notes.error(DEGREES, TEACHER, message, at, f"{demand} of {total}", help_, None, WITH_TEACHERS)
+        notes.error(DEGREES, TEACHER, message, at, f"{demand} of {total}", help_, None, _WITH_TEACHERS)
         return {}
     for name, why in refusals.items():
         help_ = f"reorder the teachers, or change `{TEACHERS}.{name}.inference.tensor_model_parallel_size`"

@@ -133,6 +133,8 @@ def facts(name: str) -> Any:
 
 
 _DATA: Mapping[str, Any] = facts("programs")
+MOMENTS: Mapping[str, str] = facts("settings")["moments"]
+"""Name -> note of a finding: the moment when verl notices it."""
 _FACTS: Mapping[str, Mapping[str, Any]] = {data["program"]: data for data in _DATA["programs"]}
 
 

@@ -17,10 +17,8 @@ from typing import Any
 
 from ....findings.finding import Severity
 from ...demands import Demand, check_of, is_for, releases_of
-from .. import moments
 from ..degrees import OWNERS, engine_key
 from ..keys import refused_keys
-from ..moments import AT_START, IN_WORKERS
 from ..programs import TRAINERS, ProgramKind, facts
 from .engines import when_served
 from .work import MODE, VerlWork
@@ -108,9 +106,8 @@ def _judge(work: VerlWork, demand: Demand) -> None:
         overrides["values"] = work.settings.words(demand["values"])
     if demand.get("own_code") and work.loads_code(*OWN_CODE):
         overrides["severity"] = Severity.WARNING
-    when = getattr(moments, demand["when"])
-    when = when_served(work, subject, when) if "engine" in demand else when
-    overrides["when"] = IN_WORKERS if when == AT_START and not work.is_checked_at_start else when
+    when = when_served(work, subject, demand["when"]) if "engine" in demand else demand["when"]
+    overrides["when"] = "IN_WORKERS" if when == "AT_START" and not work.is_checked_at_start else when
     findings, value = work.notes.findings, work.settings.at(work.settings.resolve_key(key))
     before = len(findings)
     work.check(subject, check_of(demand, **overrides))

@@ -17,7 +17,6 @@ from ...following import scalars_by_path
 from ...skeleton import HINTS
 from ...unread import is_used
 from ..keys import refused_keys
-from ..moments import HANGS
 from ..programs import TRAINERS, ProgramKind, facts
 from .work import ACCELERATORS, VerlWork
 
@@ -68,7 +67,7 @@ def _accelerators(work: VerlWork, is_single_node: bool) -> None:
         return
     if not is_single_node:
         message, help_ = f"{text}, but a part of a pool needs {need} of one", f"show Ray {need} accelerators on each node"
-        work.report(FIT, pools[0].name, message, at, help_, None, "", HANGS, is_proved=False)
+        work.report(FIT, pools[0].name, message, at, help_, None, "", "HANGS", is_proved=False)
         return
     names = " and ".join(f"`{pool.name}` ({pool.sizes})" for pool in pools)
     message = f"{text}, but {names} need{'s' * (len(pools) == 1)} {need}"
@@ -112,7 +111,7 @@ def _cpus(work: VerlWork) -> None:
             cpus = f"{need - reserves} for {with_noun(count, 'accelerator')}" + f" and {reserves} for its processes" * bool(reserves)
             edit = amount.becomes(need) if amount is not None and at == amount.span else None
             message = f"{text} is fewer than the CPUs that verl reserves: {cpus}"
-            work.report(CPUS, pools[0].name, message, at, f"make it {need} or more", edit, "too few", HANGS)
+            work.report(CPUS, pools[0].name, message, at, f"make it {need} or more", edit, "too few", "HANGS")
 
 
 def _unread(work: VerlWork) -> None:
