@@ -19,6 +19,7 @@ from ...machines.cluster import Cluster
 from ...machines.shorthand import DeclaredNodes
 from ...parallel import Parallel
 from ...planning.spec import PlanningSpec
+from ...pools import Pool
 from ...problem import Problem
 from ...reading import FileSession, Reading
 from ...record import dataclass
@@ -26,18 +27,30 @@ from ...text.document import Document
 from ...text.form import Form
 from ...text.tree import MapNode, Scalar, find, leaves, with_value
 from ..following import ChosenDegrees, JobWith, interpolates, report_all_refused, with_dependent_degrees, with_hint
+from ..pool_sizes import MOST_READ, Found, Known, Numbers, SizeReader, find_changes, following_keys
 from ..skeleton import HINTS, Reader
 from .configuration import Configuration
 from .defaults import release_of, table_for
 from .degrees import own_amounts
-from .job import VerlSetup, components_of, derive_sizes, is_open, open_component, relations_of, with_hints
+from .job import PLANNED as UNPLANNED
+from .job import (
+    VerlSetup,
+    components_of,
+    derive_sizes,
+    is_open,
+    judge_size,
+    laying_of,
+    open_component,
+    plan_pools,
+    relations_of,
+    with_hints,
+)  # fmt: skip
 from .keys import judge_keys
 from .pools import FIT, POOLS, DeclaredPools
 from .programs import ProgramKind, entry_of
 from .room import lay_out_pools
-from .sizes import MOST_READ, Known, Numbers, SizeReader, find_changes, following_keys, laying_of, plan_pools
-from .sizes import PLANNED as UNPLANNED
 from .work import judge
+from .work.work import SHARES
 
 CAPABILITIES = Capabilities(
     groups_may_cross=True,
@@ -149,9 +162,11 @@ class VerlReader(Reader):
         sizes = [key for pool in open_ for key in (pool.nodes_key, pool.accelerators_key)]
         before = frozenset((finding.code, finding.subject) for finding in self.notes.findings)
         following = following_keys(self.document.root, sizes) if self.is_tied else frozenset()
-        return SizeReader(
-            results, lambda changes: self.change(changes, TRAINING, with_hints=False).setup()[0], cache(self.degrees), following, before
-        )
+
+        def again(changes: SettingChanges, pool: Pool) -> Found:
+            return judge_size(self.change(changes, TRAINING, with_hints=False).setup()[0], pool, before)
+
+        return SizeReader(results, again, cache(self.degrees), following, SHARES)
 
     def change(self, changes: SettingChanges, level: str, with_hints: bool = True) -> VerlReader:
         """Return a reader of the file with changed numbers and references."""
