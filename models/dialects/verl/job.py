@@ -24,7 +24,7 @@ from ...job import HintedJob, Job
 from ...machines.cluster import Cluster
 from ...model_cards import ModelUse
 from ...parallel import DEGREES as DEGREE_NAMES
-from ...pools import Laying, Pool
+from ...pools import DeclaredPools, Laying, Pool
 from ...record import dataclass
 from ...text.nearest import nearest
 from ...text.tree import MapNode, Scalar, Value
@@ -46,7 +46,6 @@ from .degrees import (
     place_of,
     section_of,
 )  # fmt: skip
-from .pools import DeclaredPools
 from .programs import FULLY_ASYNC, TRAINERS, ProgramKind
 
 _FIXED = {"accelerators_per_process": "per_process", "cpus": "cpus"}

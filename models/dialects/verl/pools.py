@@ -7,7 +7,7 @@ examples/split_placement, trainer/main_generation_server.py; verl-recipe, gkd/ma
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import Any, Callable, Mapping, Sequence
 
 from ...configuration.settings import Amount
@@ -15,8 +15,7 @@ from ...findings.finding import Severity, error
 from ...findings.span import Span
 from ...findings.wording import are, with_noun
 from ...machines.shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
-from ...pools import Pool, PoolParts
-from ...record import dataclass
+from ...pools import DeclaredPools, Pool, PoolParts, Ranges
 from ...releases.release import Range
 from ...text.tree import MapNode
 from .configuration import Configuration
@@ -33,28 +32,6 @@ _LAUNCHERS: Mapping[str, Any] = facts("settings")["launchers"]
 _WITH_TEACHERS = MOMENTS["WITH_TEACHERS"]
 Size = tuple[Amount, Amount]
 """(nodes, accelerators per node)."""
-Ranges = Mapping[str, tuple[int, int]]
-
-
-@dataclass(frozen=True)
-class DeclaredPools:
-    """Pools of a job, in verl's order of creation.
-
-    Attributes
-    ----------
-    pools : pools of a known size.
-    nodes : machines that the file states; () without any.
-    ranges : first and last rank of components that run on a part of their pool.
-    """
-
-    pools: tuple[Pool, ...]
-    nodes: tuple[PoolParts, ...] = ()
-    ranges: Ranges = field(default_factory=dict)
-
-    def size(self, component: str, pool: Pool) -> int:
-        """Return the number of ranks of a component in a pool."""
-        first, last = self.ranges.get(component, (0, pool.size - 1))
-        return last - first + 1
 
 
 # -- sizes

@@ -19,7 +19,7 @@ from ...machines.cluster import Cluster
 from ...machines.shorthand import DeclaredNodes
 from ...parallel import Parallel
 from ...planning.spec import PlanningSpec
-from ...pools import Pool
+from ...pools import DeclaredPools, Pool
 from ...problem import Problem
 from ...reading import FileSession, Reading
 from ...record import dataclass
@@ -46,7 +46,7 @@ from .job import (
     with_hints,
 )  # fmt: skip
 from .keys import judge_keys
-from .pools import FIT, POOLS, DeclaredPools
+from .pools import FIT, POOLS
 from .programs import ProgramKind, entry_of
 from .room import lay_out_pools
 from .work import judge

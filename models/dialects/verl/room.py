@@ -12,25 +12,24 @@ from typing import Callable, Iterable, Mapping, Sequence
 
 from ...findings.wording import are, with_noun
 from ...machines.cluster import Cluster
-from ...machines.node import GENERIC, Node, Nodes, accelerators, numbered_nodes
 from ...machines.shorthand import DeclaredNodes
 from ...placements.run import Runs
 from ...pools import (
     UNKNOWN_CPUS,
+    DeclaredPools,
     FreeNodes,
     Pool,
     PoolLayout,
-    PoolParts,
     UnplacedPart,
     can_fit,
-    cut,
     lay_out,
+    lay_out_on,
     machines_for,
-    place_evenly,
+    one_node_each,
     rooms_of,
-)
+)  # fmt: skip
 from .configuration import Configuration
-from .pools import FIT, DeclaredPools, split_servers
+from .pools import FIT, split_servers
 from .programs import ProgramKind
 
 CPUS = "PW502"
@@ -56,59 +55,21 @@ def lay_out_pools(
 
     If a part does not fit on the machines, add a finding, and judge the rest on one node per part.
     """
-    cluster, layout = _lay_out(settings, declaration, machines)
+    cluster, layout = lay_out_on(declaration, machines, settings.entry.reserves)
     if machines is None and declaration.pools and not declaration.nodes:
         most = max((parts.size for pool in declaration.pools for parts in pool.parts), default=8)
         why = "machines unknown; a node for each part of a pool is assumed"
         settings.notes.unsure(FIT, "", why, True, f"Pass `--cluster x{most}`")
     if layout.short is None:
-        return cluster, _runs(declaration, layout)
+        return cluster, declaration.runs(layout)
     if (pieces := split_servers(settings, declaration)) is not declaration:
-        split_cluster, split_layout = _lay_out(settings, pieces, machines)
+        split_cluster, split_layout = lay_out_on(pieces, machines, settings.entry.reserves)
         if split_layout.short is None:
-            return split_cluster, _runs(pieces, split_layout)
+            return split_cluster, pieces.runs(split_layout)
     layout = _judge(settings, declaration, cluster, layout, layout.short, suits)
     if layout.short is not None:
-        cluster, layout = _one_each(declaration)
-    return cluster, _runs(declaration, layout)
-
-
-def _lay_out(settings: Configuration, declaration: DeclaredPools, machines: Cluster | DeclaredNodes | None) -> tuple[Cluster, PoolLayout]:
-    """Lay out the pools on given machines, stated nodes, or a node per part."""
-    if isinstance(machines, Cluster):
-        return machines, lay_out(declaration.pools, rooms_of(machines), settings.entry.reserves)
-    if machines is not None and machines.count:
-        declared_nodes = sum(parts.count for parts in declaration.nodes)
-        count = max(machines_for(declaration.pools, machines.count), declared_nodes, *(pool.count for pool in declaration.pools), 0)
-        cluster = _nodes_of((PoolParts(machines.count, count),), machines.model)
-    elif declaration.nodes:
-        cluster = _nodes_of(declaration.nodes)
-    else:
-        return _one_each(declaration)
-    return cluster, lay_out(declaration.pools, rooms_of(cluster))
-
-
-def _one_each(declaration: DeclaredPools) -> tuple[Cluster, PoolLayout]:
-    nodes, layout = place_evenly(declaration.pools)
-    return _nodes_of(nodes), layout
-
-
-def _nodes_of(stretches: Sequence[PoolParts], model: str = GENERIC) -> Cluster:
-    """Build a cluster of nodes; without nodes, the number of nodes is unknown."""
-    groups, rank = [], 0
-    for parts in stretches:
-        if parts.count:
-            groups.append(numbered_nodes(Node(rank, "", accelerators(parts.size, model)), parts.count))
-            rank += parts.count
-    return Cluster(Nodes(groups), counted=bool(groups))
-
-
-def _runs(declaration: DeclaredPools, layout: PoolLayout) -> dict[str, Runs]:
-    return {
-        name: cut(layout.runs(pool.name), *declaration.ranges[name]) if name in declaration.ranges else layout.runs(pool.name)
-        for pool in declaration.pools
-        for name in pool.components
-    }
+        cluster, layout = one_node_each(declaration)
+    return cluster, declaration.runs(layout)
 
 
 def _judge(
