@@ -30,7 +30,6 @@ from ..following import ChosenDegrees, JobWith, interpolates, report_all_refused
 from ..pool_sizes import MOST_READ, Found, Known, Numbers, SizeReader, find_changes, following_keys
 from ..skeleton import HINTS, Reader
 from .configuration import Configuration
-from .defaults import release_of, table_for
 from .degrees import own_amounts
 from .job import PLANNED as UNPLANNED
 from .job import (
@@ -47,7 +46,7 @@ from .job import (
 )  # fmt: skip
 from .keys import judge_keys
 from .pools import FIT, POOLS
-from .programs import ProgramKind, entry_of
+from .programs import ProgramKind, entry_of, release_of, table_for
 from .room import lay_out_pools
 from .work import judge
 from .work.work import SHARES
