@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Sequence
+from typing import Mapping, Sequence
 
 from ...configuration.notes import Notes, is_unknown
 from ...configuration.table import Table
@@ -38,8 +38,7 @@ POOL = ("trainer.nnodes", "trainer.n_gpus_per_node")
 """Keys that every trainer reads. Source: verl, init_resource_pool_mgr of its task runners."""
 _KINDS = frozenset({"tensor", "pipeline", "data", "expert", "context", "sequence"})
 _DEGREE = re.compile("[tpdec]p(_size)?")
-_TRAINED = ("actor_rollout_ref.actor", "actor_rollout_ref.rollout", "actor_rollout_ref.model", "critic")
-_TUNED = ("model", "engine", "optim", "checkpoint")
+_DATACLASSES: Mapping[str, Sequence[str]] = facts("settings")["dataclasses"]
 
 
 def judge_keys(notes: Notes, settings: Configuration) -> None:
@@ -323,8 +322,8 @@ class _Keys:
         if settings.is_older_than("0.6.0") or entry.own_trainer:
             return ()
         if entry.kind in TRAINERS:
-            return _TRAINED if settings.has_critic else _TRAINED[:-1]
-        return _TUNED if entry.configuration == "sft_trainer_engine" and entry.kind in TUNES else ()
+            return [owner for owner in _DATACLASSES["trained"] if owner != "critic" or settings.has_critic]
+        return _DATACLASSES["tuned"] if entry.configuration == "sft_trainer_engine" and entry.kind in TUNES else ()
 
     def _rewritten(self, setting: Setting, better: str) -> Edit | None:
         return Edit(setting.key_span, better) if self._text(setting.key_span) == setting.key else None

@@ -30,18 +30,9 @@ from ...pools import (
 )  # fmt: skip
 from .configuration import Configuration
 from .pools import FIT, split_servers
-from .programs import ProgramKind
+from .programs import MOMENTS, ProgramKind
 
 CPUS = "PW502"
-AT_ONCE = "verl compares these sums as soon as Ray is up"
-LATER = {
-    "fully_async_main": "verl checks the pool of the trainer alone, after rollout has loaded its weights",
-    "main_generation_server": "every server looks only whether the accelerators that are left are enough for itself",
-}
-"""Program without a check of the sum of all pools -> behavior instead."""
-TORCHRUN = "torchrun waits for the nodes that are missing; a process without an accelerator fails"
-NEVER = "verl checks only the sum of all accelerators; Ray waits for this part without a limit and without a word"
-PER_NODE = "verl compares the parts of each pool with the nodes as soon as Ray is up (dropped in 0.6.0)"
 MOST_TRIED = 24
 Changes = Mapping[str, int]
 Verifies = Callable[[Changes], bool]
@@ -106,7 +97,7 @@ def _fault(
 ) -> tuple[str, str, tuple[str, ...]]:
     """Return (code, message, notes: reasons, and the moment when verl notices)."""
     pool, size, entry, pools = short.pool, short.size, settings.entry, declaration.pools
-    torchrun = TORCHRUN if entry.kind is ProgramKind.PROCESSES else ""
+    torchrun = MOMENTS["TORCHRUN"] if entry.kind is ProgramKind.PROCESSES else ""
     need, have = sum(member.size for member in pools), sum(len(capacity.nodes) * capacity.free.bit_count() for capacity in capacities)
     if need > have:
         *names, last = [f"`{member.name}` ({member.sizes})" for member in pools]
@@ -116,7 +107,7 @@ def _fault(
         sizes, nodes = {len(group.node.accelerators) for group in cluster.alike}, len(cluster.nodes)
         more = machines_for(pools, sizes.pop(), nodes) if len(sizes) == 1 else 0
         missing = (f"node {more} of {more} is missing",) if more == nodes + 1 else (f"nodes {nodes + 1} to {more} of {more} are missing",)
-        when = torchrun or LATER.get(entry.name, AT_ONCE)
+        when = torchrun or MOMENTS.get(entry.name, MOMENTS["AT_ONCE"])
         return FIT, f"{demand}, the cluster has {have}", (*(missing if more > nodes else ()), when)
     fitting = [capacity for capacity in capacities if capacity.free.bit_count() >= size]
     if short.best is not None and fitting and short.best.cpus < UNKNOWN_CPUS:
@@ -124,14 +115,18 @@ def _fault(
         reserve_text = "".join(f" + {reserve.cpus} of {reserve.name}" for reserve in entry.reserves if size * pool.cpus <= capacity.cpus)
         cpu_demand = f"{with_noun(size * pool.cpus, 'CPU')} of one node{reserve_text}"
         why = f"verl reserves {with_noun(pool.cpus, 'CPU')} with each of {with_noun(size, 'accelerator')}"
-        return CPUS, f"{_part(short)} needs {cpu_demand}, but {cluster.name(capacity.nodes.start)} has {capacity.cpus}", (why, NEVER)
+        return (
+            CPUS,
+            f"{_part(short)} needs {cpu_demand}, but {cluster.name(capacity.nodes.start)} has {capacity.cpus}",
+            (why, MOMENTS["NO_ROOM"]),
+        )
     headroom = "no node has any left"
     if short.best is not None and short.best.free:
         name, has = cluster.name(short.best.nodes.start), short.best.free.bit_count()
         largest = max(len(group.node.accelerators) for group in cluster.alike)
         headroom = f"the largest node, {name}, has {has}" if has == largest else f"at most {has} {are(has)} left, on {name}"
     message = f"{_part(short)} needs {with_noun(size, 'accelerator')} of one node, but {headroom}"
-    return FIT, message, (torchrun or PER_NODE if torchrun or settings.is_older_than("0.6.0") else NEVER,)
+    return FIT, message, (torchrun or MOMENTS["PER_NODE" if settings.is_older_than("0.6.0") else "NO_ROOM"],)
 
 
 def _part(short: UnplacedPart) -> str:

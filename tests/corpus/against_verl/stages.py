@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from placewright.models.dialects.verl.programs import MOMENTS
-from placewright.models.dialects.verl.room import AT_ONCE, LATER
-from placewright.models.dialects.verl.room import NEVER as NO_ROOM
 from placewright.models.findings.finding import Finding
 
 SILENT: frozenset[str] = frozenset({"never"})
@@ -24,9 +22,7 @@ STAGES = {
     MOMENTS["FIRST_STEP"]: frozenset({"step"}),
     MOMENTS["FIRST_UPDATE"]: frozenset({"update"}),
     MOMENTS["NEVER"]: SILENT,
-    AT_ONCE: frozenset({"room"}),
-    NO_ROOM: frozenset({"room"}),
-    **{note: frozenset({"room"}) for note in LATER.values()},
+    **{MOMENTS[name]: frozenset({"room"}) for name in ("AT_ONCE", "NO_ROOM", "fully_async_main", "main_generation_server")},
 }
 """What a note says -> where verl fails."""
 WITHOUT = (

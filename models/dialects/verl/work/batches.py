@@ -17,7 +17,7 @@ from ....record import dataclass
 from ....releases.release import ALWAYS, Range
 from ...checks import AMONG, AtLeast, Number, multiples_near
 from ..degrees import OWNERS, engine_of, is_engine
-from ..programs import FULLY_ASYNC, TRAINERS, ProgramKind
+from ..programs import FULLY_ASYNC, TRAINERS, ProgramKind, facts
 from .work import ACTOR, LOOPS, MODE, NUMBERS, REFERENCE, ROLLOUT, SHARES, VerlWork
 
 PROMPTS, DRAWN, EACH = "data.train_batch_size", "data.gen_batch_size", f"{ROLLOUT}.n"
@@ -25,14 +25,6 @@ SOURCE = "verl, verl/protocol.py (DataProto.chunk)"
 VALIDATED = "verl, verl/utils/config.py (validate_config)"
 FILLING = "verl, verl/utils/seqlen_balancing.py (rearrange_micro_batches)"
 FITTED, MICRO, INFERRED = "use_dynamic_bsz", "ppo_micro_batch_size", "log_prob_micro_batch_size"
-FILLED = (
-    ("actor", ACTOR, "", "ppo_max_token_len_per_gpu"),
-    ("actor", ROLLOUT, "log_prob_", "log_prob_max_token_len_per_gpu"),
-    ("ref", REFERENCE, "log_prob_", "log_prob_max_token_len_per_gpu"),
-    ("critic", "critic", "", "ppo_max_token_len_per_gpu"),
-    ("critic", "critic", "", "forward_max_token_len_per_gpu"),
-)
-"""Component, section, prefix of `use_dynamic_bsz`, and tokens of a micro batch."""
 
 
 @dataclass(frozen=True)
@@ -184,7 +176,7 @@ def judge_tokens(work: VerlWork) -> None:
     if work.entry.kind not in TRAINERS or work.settings.has_new_workers is not False or not prompt or not response:
         return
     length, seen = prompt.value + response.value, set[str]()
-    for name, section, prefix, key in FILLED:
+    for name, section, prefix, key in facts("settings")["filled"]["rows"]:
         bypass = work.entry.program == FULLY_ASYNC or work.settings.flag("algorithm.rollout_correction.bypass_mode", NUMBERS) is not False
         may_skip = section == ROLLOUT and bypass  # the log probabilities of rollout may do
         is_filled = work.is_worker(name) and not may_skip and work.settings.flag(f"{section}.{prefix}{FITTED}", NUMBERS)
