@@ -10,9 +10,12 @@ from typing import Any, Mapping
 from ..record import dataclass
 from ..releases.configurations import ReleaseConfiguration
 from ..releases.release import UNSTORED_VALUE
+from ..text.nearest import SLIP, closest, distance
 from .settings import Default
 
 _REFERENCE = re.compile(r"\$\{\s*(?:oc\.select:\s*)?(\.*)([\w.]+)\s*(?:,([^${}]*))?\}")
+_KINDS = frozenset({"tensor", "pipeline", "data", "expert", "context", "sequence"})
+_DEGREE = re.compile("[tpdec]p(_size)?")
 _WORDS = {"null": None, "none": None, "true": True, "false": False, "": None}
 
 
@@ -89,3 +92,40 @@ def _follow(key: str, text: str, keys: Mapping[str, Any], values: dict[str, Any]
     elif match[3] is not None:
         word = match[3].strip().strip("'\"")
         values[key] = _WORDS.get(word.lower(), int(word) if re.fullmatch(r"-?\d+", word) else word)
+
+
+def correct_key(table: Table, key: str) -> str:
+    """Return the probable key for a wrong key; "" if none is similar."""
+    path, rest = "", key.split(".")
+    while rest:
+        names = [name for name in table.sections.get(path, {}) if rest[1:] or f"{path}.{name}" not in table.sections]
+        similar = [candidate for candidate in names if _may_be_meant(rest[0], candidate)]
+        close = rest[0] if rest[0] in names else closest(rest[0], similar) or closest(rest[0].replace("num_", "n"), similar)
+        # The only name that the wrong one begins or goes on with, such as `n_gpus_per_node` for `num_gpu`.
+        start, short = rest[0].replace("num_", "n_"), _DEGREE.fullmatch(rest[0])
+        suffixes = {name: start.removeprefix(name) if start.startswith(name) else "" for name in names}
+        longer = [name for name in names if len(start) > SLIP and (name.startswith(start) or suffixes[name].isalpha())]
+        degrees = [name for name in names if short and name[0] == start[0] and "_parallel_" in name]
+        close = close or (longer[0] if len(longer) == 1 else next(iter(degrees), None))
+        if close is None:
+            break
+        path, rest = f"{path}.{close}".lstrip("."), rest[1:]
+    if not rest and path != key:
+        return path
+    last, sections = key.rpartition(".")[2], set(key.split("."))
+    same = [candidate for candidate in table.keys if candidate.endswith(f".{key}")]
+    if not same:
+        same = [candidate for candidate in table.keys if candidate.rpartition(".")[2] == last]
+        relatives = [candidate for candidate in same if len(sections.intersection(candidate.split("."))) > 1]
+        same = relatives or (same if len(same) == 1 else [])
+
+    def far(candidate: str) -> tuple[int, int]:
+        return -len(sections.intersection(candidate.split("."))), distance(key, candidate)
+
+    return min(same, key=far, default="")
+
+
+def _may_be_meant(name: str, candidate: str) -> bool:
+    """Return False for a key of other parallel ranks, or of half the length."""
+    first, second = (_KINDS.intersection(key.split("_")) for key in (name, candidate))
+    return (not first or not second or first == second) and 2 * len(candidate) >= len(name)

@@ -9,25 +9,22 @@ without `_target_`, such as `engine_kwargs`, take any key.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Mapping, Sequence
 
 from ...configuration.notes import Notes, is_unknown
-from ...configuration.table import Table
+from ...configuration.table import Table, correct_key
 from ...findings.span import Edit, Span
 from ...text.document import Setting
 from ...text.document import SettingMark as Mark
 from ...text.interpolation_text import holds_interpolation
-from ...text.nearest import closest, distance
+from ...text.nearest import SLIP, closest, distance
 from ...text.tree import MANDATORY, MapNode, Scalar, Value, find
 from .configuration import Configuration
 from .degrees import TUNES
 from .programs import TRAINERS, configurations, facts, have_it, name_release, releases
 
 REFUSED, UNREAD = "PW012", "PW104"
-NEAR = 2
-"""Maximum number of wrong letters in a misspelling that nothing refuses."""
 SHORT = 6
 """Maximum length of keys with a limit of a single wrong letter."""
 MOST_NAMED = 3
@@ -36,8 +33,6 @@ REAL: Sequence[str] = facts("settings")["looked_up"]["keys"]
 """Keys that verl looks up although no configuration has them, sorted."""
 POOL = ("trainer.nnodes", "trainer.n_gpus_per_node")
 """Keys that every trainer reads. Source: verl, init_resource_pool_mgr of its task runners."""
-_KINDS = frozenset({"tensor", "pipeline", "data", "expert", "context", "sequence"})
-_DEGREE = re.compile("[tpdec]p(_size)?")
 _DATACLASSES: Mapping[str, Sequence[str]] = facts("settings")["dataclasses"]
 
 
@@ -301,7 +296,7 @@ class _Keys:
         in_dataclass = any(f"{owner}.".startswith(f"{section}.") for section in self._sections)
         if in_dataclass and self._holds(self._field(owner, name)[2]):
             return key
-        limit = min(NEAR, distance(key, better) - 1) if better else NEAR
+        limit = min(SLIP, distance(key, better) - 1) if better else SLIP
         candidate = closest(key, REAL, limit) or ""
         return "" if better and candidate.rpartition(".")[2] in better else candidate
 
@@ -336,54 +331,17 @@ def _is_below(key: str, owner: str) -> bool:
     return key == owner or key.startswith(f"{owner}.")
 
 
-def correct_key(table: Table, key: str) -> str:
-    """Return the probable key for a wrong key; "" if none is similar."""
-    path, rest = "", key.split(".")
-    while rest:
-        names = [name for name in table.sections.get(path, {}) if rest[1:] or f"{path}.{name}" not in table.sections]
-        similar = [candidate for candidate in names if _may_be_meant(rest[0], candidate)]
-        close = rest[0] if rest[0] in names else closest(rest[0], similar) or closest(rest[0].replace("num_", "n"), similar)
-        # The only name that the wrong one begins or goes on with, such as `n_gpus_per_node` for `num_gpu`.
-        start, short = rest[0].replace("num_", "n_"), _DEGREE.fullmatch(rest[0])
-        suffixes = {name: start.removeprefix(name) if start.startswith(name) else "" for name in names}
-        longer = [name for name in names if len(start) > NEAR and (name.startswith(start) or suffixes[name].isalpha())]
-        degrees = [name for name in names if short and name[0] == start[0] and "_parallel_" in name]
-        close = close or (longer[0] if len(longer) == 1 else next(iter(degrees), None))
-        if close is None:
-            break
-        path, rest = f"{path}.{close}".lstrip("."), rest[1:]
-    if not rest and path != key:
-        return path
-    last, sections = key.rpartition(".")[2], set(key.split("."))
-    same = [candidate for candidate in table.keys if candidate.endswith(f".{key}")]
-    if not same:
-        same = [candidate for candidate in table.keys if candidate.rpartition(".")[2] == last]
-        relatives = [candidate for candidate in same if len(sections.intersection(candidate.split("."))) > 1]
-        same = relatives or (same if len(same) == 1 else [])
-
-    def far(candidate: str) -> tuple[int, int]:
-        return -len(sections.intersection(candidate.split("."))), distance(key, candidate)
-
-    return min(same, key=far, default="")
-
-
-def _may_be_meant(name: str, candidate: str) -> bool:
-    """Return False for a key of other parallel ranks, or of half the length."""
-    first, second = (_KINDS.intersection(key.split("_")) for key in (name, candidate))
-    return (not first or not second or first == second) and 2 * len(candidate) >= len(name)
-
-
 def find_near(table: Table, key: str) -> str:
     """Return a similar key of the same section; "" if some release has the key."""
     owner, _, name = key.rpartition(".")
     if key in REAL or configurations().find_releases(table.name, key):
         return ""
-    close = closest(name, table.sections.get(owner, {}), NEAR if len(name) > SHORT else 1)
+    close = closest(name, table.sections.get(owner, {}), SLIP if len(name) > SHORT else 1)
     if close is None:
         return ""
     # A difference of a whole word, or of a number, is no misspelling.
     words = name.count("_") != close.count("_")
-    slip = not words or distance(name.replace("_", ""), close.replace("_", "")) < NEAR
+    slip = not words or distance(name.replace("_", ""), close.replace("_", "")) < SLIP
     return f"{owner}.{close}".lstrip(".") if slip else ""
 
 

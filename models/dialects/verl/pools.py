@@ -8,7 +8,7 @@ examples/split_placement, trainer/main_generation_server.py; verl-recipe, gkd/ma
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Callable, Mapping, Sequence
+from typing import Callable, Mapping, Sequence
 
 from ...configuration.settings import Amount
 from ...findings.finding import Severity, error
@@ -20,7 +20,7 @@ from ...releases.release import Range
 from ...text.tree import MapNode
 from .configuration import Configuration
 from .degrees import APART, SINGLE_TEACHER, TEACHER, TEACHERS, Degrees, engine_of, place_of
-from .programs import DRAFT, FULLY_ASYNC, MAIN_PPO, MOMENTS, SPEC, ProgramKind, facts
+from .programs import DRAFT, FULLY_ASYNC, MAIN_PPO, MOMENTS, SPEC, ProgramKind
 
 MAX_PROCESSES = 1 << 20
 """Limit on the accelerators of a pool; our own, far above any job."""
@@ -28,7 +28,6 @@ FIT, ROLES, MODE, DEGREES, LEFT, TORN = "PW215", "PW122", "PW123", "PW208", "PW8
 NODES, ACCELERATORS = "trainer.nnodes", "trainer.n_gpus_per_node"
 OWN_NODES, OWN_ACCELERATORS = "rollout.nnodes", "rollout.n_gpus_per_node"
 GKD = "on_policy_distill_trainer"
-_LAUNCHERS: Mapping[str, Any] = facts("settings")["launchers"]
 _WITH_TEACHERS = MOMENTS["WITH_TEACHERS"]
 Size = tuple[Amount, Amount]
 """(nodes, accelerators per node)."""
@@ -239,29 +238,16 @@ def torchrun_pool(settings: Configuration) -> DeclaredPools:
         why = "the number of processes is an option of torchrun, not of the configuration"
         settings.notes.unsure(FIT, "actor", why, True, "Verify the script that starts it")
         return DeclaredPools((pool_of("torchrun", size, ("actor",), 0),) if size else ())
-    options, amounts = dict(program.options), []
-    options |= _per_node(options)
+    from ...script.machine import find_processes
+
+    amounts = []
     for name, most in (("--nnodes", MAX_NODES), ("--nproc_per_node", MAX_ACCELERATORS_PER_NODE)):
-        option = next((alias for alias in _LAUNCHERS["options"][name] if alias in options), "")
-        default = "" if program.launcher.partition(" ")[0] in _LAUNCHERS["counts_itself"] and name != "--nnodes" else "1"
-        text = options[option] if option else default
-        if not (text.isascii() and text.isdecimal() and len(text) < 8 and 0 < int(text) <= most):
-            why = f"`{option or name}` is {f'`{text[:40]}`, which is no such number' if text else 'not known here'}"
-            if text in ("gpu", "auto", "cpu", "xpu"):
-                why = f"`{option}={text}` starts as many processes as a node has devices"
+        option, value, why = find_processes(program, name, most)
+        if why:
             settings.notes.unsure(FIT, "actor", why, True, f"Write a number for `{option or name}`")
             return DeclaredPools(())
-        amounts.append(Amount(int(text), option or name, None, "" if option else "torchrun"))
+        amounts.append(Amount(value, option or name, None, "" if option else "torchrun"))
     return DeclaredPools((pool_of("torchrun", (amounts[0], amounts[1]), ("actor",), 0, program.span),))
-
-
-def _per_node(options: Mapping[str, str]) -> dict[str, str]:
-    """Return the processes of a node where accelerate is told those of all machines."""
-    total = options.get("--num_processes", options.get("--num-processes", ""))
-    machines = next((options[alias] for alias in _LAUNCHERS["options"]["--nnodes"] if alias in options), "1")
-    if not (total.isdecimal() and machines.isdecimal() and int(machines)) or int(total) % int(machines):
-        return {}
-    return {"--nproc_per_node": str(int(total) // int(machines))}
 
 
 # -- pools of servers

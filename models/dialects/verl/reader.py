@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Iterable, Mapping, Union
 
 from ...configuration.settings import Amount
@@ -27,6 +27,7 @@ from ...text.document import Document
 from ...text.form import Form
 from ...text.tree import MapNode, Scalar, find, leaves, with_value
 from ..following import ChosenDegrees, JobWith, interpolates, report_all_refused, with_dependent_degrees, with_hint
+from ..pool_room import PoolRoom
 from ..pool_sizes import MOST_READ, Found, Known, Numbers, SizeReader, find_changes, following_keys
 from ..skeleton import HINTS, Reader
 from .configuration import Configuration
@@ -45,9 +46,8 @@ from .job import (
     with_hints,
 )  # fmt: skip
 from .keys import judge_keys
-from .pools import FIT, POOLS
-from .programs import ProgramKind, entry_of, release_of, table_for
-from .room import lay_out_pools
+from .pools import FIT, POOLS, split_servers
+from .programs import MOMENTS, ProgramKind, entry_of, release_of, table_for
 from .work import judge
 from .work.work import SHARES
 
@@ -139,7 +139,7 @@ class VerlReader(Reader):
         settings, declaration, machines = self.settings, self.declared, self.machines
         sized_pools = replace(declaration, pools=tuple(pool for pool in declaration.pools if not is_open(settings, pool)))
         without_ranks = components_of(settings, declaration, sized_pools.pools)
-        cluster, runs = lay_out_pools(settings, sized_pools, machines, self.suits)
+        cluster, runs = self.room().lay_out(sized_pools, machines, partial(split_servers, settings))
         components = tuple(replace(item, runs=runs[item.name]) if item.name in runs else open_component(item) for item in without_ranks)
         # The finding about capacity covers the CPUs too.
         if isinstance(machines, Cluster) and cluster is not machines:
@@ -155,6 +155,17 @@ class VerlReader(Reader):
         if places and self.takes_hints:
             judge_keys(self.notes, settings)
         return setup, draft, cluster
+
+    def room(self) -> PoolRoom:
+        """Return the judge of the room for pools.
+
+        Source: verl, verl/single_controller/ray/base.py: the sum of all accelerators is checked at
+        once (_check_resource_available), and nothing else since 0.6.0 (get_placement_groups).
+        """
+        entry, in_part = self.settings.entry, MOMENTS["PER_NODE" if self.settings.is_older_than("0.6.0") else "NO_ROOM"]
+        moments = (MOMENTS.get(entry.name, MOMENTS["AT_ONCE"]), in_part)
+        moments = (MOMENTS["TORCHRUN"],) * 2 if entry.kind is ProgramKind.PROCESSES else moments
+        return PoolRoom(self.notes, self.settings, entry.reserves, self.suits, *moments, MOMENTS["NO_ROOM"])
 
     def _build_size_reader(self, setup: VerlSetup, results: Known) -> SizeReader:
         open_ = [pool for pool in self.declared.pools if pool not in setup.pools]

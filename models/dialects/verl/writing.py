@@ -18,7 +18,7 @@ from typing import Mapping, Sequence
 from ...component import Component, Parallel
 from ...conversion import counts_to_data, hint_block, lost_demands, map_names, note_loss, other_hints_to_data, refusal, warn_of_loss
 from ...findings.finding import Finding, Severity, UnusableInput
-from ...findings.span import Edit, Span
+from ...findings.span import Edit
 from ...level import TRAINING
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE
 from ...placements.assignment import Assignment, seats
@@ -33,7 +33,7 @@ from ...text.tree import Scalar
 from ...training_job import TrainingJob
 from ..dialect import UNCHANGED, Degrees, Rendering
 from ..pool_sizes import find_changes
-from ..written import Data, edits_of, flat, merge_keys, put, refuse_writing
+from ..written import Data, append_settings, edits_of, flat, merge_keys, put, refuse_writing
 from .configuration import SEQUENCE, Configuration
 from .degrees import OWNERS
 from .job import NAMES, is_open, says_degrees
@@ -106,7 +106,7 @@ def _edits(reading: Reading, settings: Configuration, numbers: Numbers, literals
                 raise refuse_writing(key, f"`{key}` is written through an interpolation")
             edits.append(Edit(node.span, str(value)))
     if reading.document.program is not None:
-        return edits + _append_settings(reading, [f"{key}={value}" for key, value in missing.items()])
+        return edits + append_settings(reading, [f"{key}={value}" for key, value in missing.items()])
     return edits + edits_of(reading.source, reading.source.root, put({}, missing))
 
 
@@ -122,19 +122,6 @@ def _sizes(pool: Pool, assignment: Assignment) -> list[dict[str, int]]:
 
 def _counts(pool: Pool, assignment: Assignment) -> list[int]:
     return [mask.bit_count() for (_, kind), mask in assignment.masks(pool.components[0]).items() if kind == ACCELERATOR]
-
-
-def _append_settings(reading: Reading, settings: list[str]) -> list[Edit]:
-    program = reading.document.program
-    if not settings or program is None:
-        return []
-    if not program.name or program.command is None:
-        raise refuse_writing("", "it is no script that starts a program", f"add `{' '.join(settings)}` to the settings of the program")
-    text, end = reading.source.text, program.command.end
-    lines = text[program.command.start : end].split("\n")
-    between = " \\\n" + lines[-1][: len(lines[-1]) - len(lines[-1].lstrip())] if len(lines) > 1 else " "
-    place = Span(reading.source.name, end, end, text.count("\n", 0, end) + 1, end - text.rfind("\n", 0, end))
-    return [Edit(place, "".join(f"{between}{setting}" for setting in settings))]
 
 
 def _doubts(reading: Reading, assignment: Assignment, degrees: Degrees, edits: list[Edit]) -> int:
