@@ -16,13 +16,23 @@ from math import gcd
 from typing import Mapping, Sequence
 
 from ...component import Component, Parallel
-from ...conversion import counts_to_data, hint_block, lost_demands, map_names, note_loss, other_hints_to_data, refusal, warn_of_loss
+from ...conversion import (
+    counts_to_data,
+    group_sharing,
+    hint_block,
+    lost_demands,
+    map_names,
+    note_loss,
+    other_hints_to_data,
+    refusal,
+    seats_of,
+    warn_of_loss,
+)  # fmt: skip
 from ...findings.finding import Finding, Severity, UnusableInput
 from ...findings.span import Edit
 from ...level import TRAINING
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE
 from ...placements.assignment import Assignment, seats
-from ...placements.run import Run
 from ...pools import Pool, PoolParts, lay_out, rooms_of
 from ...problem import Problem
 from ...reading import Reading
@@ -46,8 +56,6 @@ MOST_TRIED = 256
 """Limit on combinations of sizes for a new layout."""
 SERVERS = "PW214"
 """Code of replicas whose servers would take accelerators of others."""
-Seats = tuple[tuple[int, int], ...]
-"""(node, accelerator) by rank."""
 _ORDER = ("actor", "ref", "critic", "rollout", "reward_model", "env")
 """Components in verl's order of pool creation."""
 
@@ -189,9 +197,8 @@ class _VerlWriter:
         self.reasons: list[Finding] = []
         self.losses: list[Finding] = []
         self.components = tuple(component for component in problem.components if self._has_a_place(component))
-        self.pools = sorted(
-            self._group_pools(), key=lambda pool: min(_ORDER.index(self.names[component.name]) for component in pool.components)
-        )
+        pools = map(self._pool, group_sharing(problem, self.components))
+        self.pools = sorted(pools, key=lambda pool: min(_ORDER.index(self.names[component.name]) for component in pool.components))
         self.by_name = {self.names[component.name]: component for component in self.components}
 
     def refuse(self, subject: str, message: str, help: str, *notes: str) -> None:
@@ -239,31 +246,16 @@ class _VerlWriter:
 
     # -- pools
 
-    def _group_pools(self) -> list[PoolGroup]:
-        """Return pools of components that share accelerators, or must share them."""
-        seats_by_name = {component.name: _seats(component.runs or ()) for component in self.components}
-
-        def are_together(first: Component, second: Component) -> bool:
-            if first.runs is not None and second.runs is not None:
-                return bool(set(seats_by_name[first.name]) & set(seats_by_name[second.name]))
-            return any(first in members and second in members for members in self.problem.colocated_sets)
-
-        groups: list[list[Component]] = []
-        for component in self.components:
-            near = [group for group in groups if any(are_together(component, member) for member in group)]
-            groups = [group for group in groups if group not in near] + [[*(member for group in near for member in group), component]]
-        return [self._pool(sorted(group, key=self.components.index), seats_by_name) for group in groups]
-
-    def _pool(self, group: Sequence[Component], seats_by_name: Mapping[str, Seats]) -> PoolGroup:
+    def _pool(self, group: Sequence[Component]) -> PoolGroup:
         names = ", ".join(f"`{component.name}`" for component in group)
         if any(component.runs is None for component in group):
             if any(component.runs is not None for component in group):
                 message = f"of {names}, which share a pool, some are given and some left to solve"
                 self.refuse(group[0].name, message, "give all or none")
             return PoolGroup(tuple(group), None, {})
-        pool_seats = sorted({seat for component in group for seat in seats_by_name[component.name]})
+        pool_seats = sorted({seat for component in group for seat in seats_of(component.runs or ())})
         for component in group:
-            own_seats = seats_by_name[component.name]
+            own_seats = seats_of(component.runs or ())
             if len(set(own_seats)) < len(own_seats):
                 message = f"processes of `{component.name}` share accelerators, but in verl each has one of its own"
                 self.refuse(component.name, message, "give every process its own")
@@ -308,9 +300,9 @@ class _VerlWriter:
         if layout.short is not None:
             return  # reading the file reports the missing capacity
         for new_pool, pool in zip(pools, self.pools):
-            new_seats = _seats(layout.runs(new_pool.name))
+            new_seats = seats_of(layout.runs(new_pool.name))
             for component in pool.components:
-                if new_seats == _seats(component.runs or ()):
+                if new_seats == seats_of(component.runs or ()):
                     continue
                 if len(set(pool.counts.values())) > 1:
                     counts = ", ".join(f"{count} on node {node}" for node, count in list(pool.counts.items())[:4])
@@ -379,10 +371,6 @@ class _VerlWriter:
             self.losses.append(warn_of_loss(component.name, message))
         counts = counts_to_data(self.problem, component)
         return ({"accelerators": counts["accelerators"]} if "accelerators" in counts else {}) | hints
-
-
-def _seats(runs: Sequence[Run]) -> Seats:
-    return tuple(seat for _, process_seats in seats(runs) for seat, _, _ in process_seats)
 
 
 # -- scripts
