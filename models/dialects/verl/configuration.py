@@ -66,14 +66,6 @@ class Configuration(Settings):
         """Release that the file is judged for, by default the newest."""
         return choice_of(self.notes)
 
-    def since(self, name: str) -> bool:
-        """Return True if the selected release is `name` or newer."""
-        return self.choice.since(name)
-
-    def is_older_than(self, name: str) -> bool:
-        """Return True if the selected release is older than `name`."""
-        return self.choice.is_older_than(name)
-
     @property
     def unresolved(self) -> Sequence[Finding]:
         """Findings about unresolved interpolations."""

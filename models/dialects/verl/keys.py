@@ -22,7 +22,7 @@ from ...text.nearest import SLIP, closest, distance
 from ...text.tree import MANDATORY, MapNode, Scalar, Value, find
 from .configuration import Configuration
 from .degrees import TUNES
-from .programs import TRAINERS, configurations, facts, have_it, name_release, releases
+from .programs import TRAINERS, configurations, facts, releases
 
 REFUSED, UNREAD = "PW012", "PW104"
 SHORT = 6
@@ -104,10 +104,8 @@ class _Keys:
                     why = f"`{key}` is a key of another configuration than `{name}`, which is assumed"
                     self.notes.unsure("PW122", "", why, True, "Name the program: `python3 -m MODULE key=value`")
                 elif not self._list_with_earlier(key, setting.key_span):
-                    message = f"`{name}` of {self.release} has no key `{key}`"
-                    self._refuse(
-                        setting.key_span, message, configurations().find_releases(name, key), correct_key(self.table, key), setting
-                    )
+                    message, mask = f"`{name}` of {self.release} has no key `{key}`", catalog.find_releases(name, key)
+                    self._refuse(setting.key_span, message, mask, correct_key(self.table, key), setting)
         elif kind is Mark.ADD and not self.composed and isinstance(setting.value, Scalar) and self._is_set(key):
             message = f"`{key}` is already in `{name}` of {self.release}"
             edit = Edit(setting.span.part(0, 1), "") if self._text(setting.span)[:1] == "+" else None
@@ -161,11 +159,8 @@ class _Keys:
                 continue
             message = f"`{group}` has no option `{option}` in {self.release}"
             if mask or not self._has_folders():
-                options = [
-                    candidate for candidate in catalog.options_of(name, group) if self._holds(catalog.option_in(name, group, candidate))
-                ]
-                help_ = f"options are {', '.join(f'`{candidate}`' for candidate in options)}"
-                self._refuse(setting.key_span, message, mask, help_=help_)
+                options = (word for word in catalog.options_of(name, group) if self._holds(catalog.option_in(name, group, word)))
+                self._refuse(setting.key_span, message, mask, help_=f"options are {', '.join(f'`{word}`' for word in options)}")
             else:
                 why = f"`{group}={option}` is not verl's; it may be in a folder of configurations that is not read"
                 self.notes.unsure("PW013", group, why, True, "Pass `--config-root DIR` with that folder")
@@ -191,9 +186,8 @@ class _Keys:
                     self.notes.report_type(key, key, entry.value, "a map", f"write keys such as `{inner}` below it")
             elif refusal := self._refused_field(key):
                 better = find_near(table, key)
-                self._report_no_field(
-                    refusal, better, entry.key.span, self.notes.rename(entry, better.rpartition(".")[2]) if better else None
-                )
+                edit = self.notes.rename(entry, better.rpartition(".")[2]) if better else None
+                self._report_no_field(refusal, better, entry.key.span, edit)
             elif better := find_near(table, key):
                 default, is_set = table.defaults.get(self.settings.resolve_key(better)), self.settings.at(better) is not None
                 default_notes = [f"`{better}` stays {default.value}"] if default is not None and default.value is not None else []
@@ -237,14 +231,14 @@ class _Keys:
 
     def _refuse(self, at: Span, message: str, mask: int, better: str = "", setting: Setting | None = None, help_: str = "") -> None:
         """Add an error of Hydra; `mask`: accepting releases, `better`: the probable key."""
-        notes, label = [BY_HYDRA], "no such option" if help_ else "not a key"
+        notes, label, releases_known = [BY_HYDRA], "no such option" if help_ else "not a key", self.settings.choice.table
         makes = self._makes(self.release.index, setting.key) if setting and self._holds(mask) else []
         if makes:
             better, help_ = "", f"choose what has it: {' or '.join(f'`{selection}`' for selection in makes[:MOST_NAMED])}"
         elif setting is not None and setting.kind is Mark.CHANGE and (read := self._find_hidden(setting.key, better)):
             better, help_ = "", f"write `+{read}{setting.text[len(setting.key) :]}`: verl takes it, though no configuration has it"
         elif mask:
-            notes, help_ = [*notes, have_it(mask)], name_release(mask)
+            notes, help_ = [*notes, releases_known.have_it(mask)], releases_known.name_release(mask)
         elif setting is not None and setting.kind is Mark.CHANGE:
             refusal = self._refused_field(setting.key)
             help_ = "leave it out" if refusal else f"write `+{setting.text}` if your own code reads it, else leave it out"
@@ -267,7 +261,7 @@ class _Keys:
             return
         self.refused.add(field)
         notes = ["the job fails with a TypeError when verl reads this section, before the first step"]
-        notes += [have_it(mask)] if mask else []
+        notes += [self.settings.choice.table.have_it(mask)] if mask else []
         message = f"`{name}` of {self.release} has no field `{field.rpartition('.')[2]}`, and takes no other key"
         self.notes.error(UNREAD, better, message, at, "not a field", f"write `{better}`" if better else "leave it out", edit, *notes)
 

@@ -367,10 +367,8 @@ def _teachers(settings: Configuration) -> tuple[tuple[Pool, ...], Ranges]:
     if degrees and total % replica:
         of_pool = f"`teacher_pool` ({count.value} x {size.value})"
         message = f"a replica of the teacher ({with_noun(replica, 'accelerator')}) must divide {of_pool}"
-        at, help_ = (
-            place_of(degrees[1]) or size.span or count.span or settings.top,
-            f"set `{degrees[1]['tp'].name}` to a divisor of {total}",
-        )
+        at = place_of(degrees[1]) or size.span or count.span or settings.top
+        help_ = f"set `{degrees[1]['tp'].name}` to a divisor of {total}"
         settings.notes.error(DEGREES, TEACHER, message, at, f"{total} % {replica} = {total % replica}", help_, None, _WITH_TEACHERS)
     return _pools(settings, ("teacher_pool", pool_size, (TEACHER,))), {}
 
@@ -396,9 +394,8 @@ def _several(settings: Configuration, names: list[str], total: int, accelerators
         word = settings.word(f"{path}.key", ROLES)
         if word and keys.setdefault(word, name) != name:
             message = f"teachers `{keys[word]}` and `{name}` have the same key `{word}`, so verl raises a ValueError"
-            notes.error(
-                MODE, component, message, settings.place(f"{path}.key"), "", "give each teacher a key of its own", None, _WITH_TEACHERS
-            )
+            at, help_ = settings.place(f"{path}.key"), "give each teacher a key of its own"
+            notes.error(MODE, component, message, at, "", help_, None, _WITH_TEACHERS)
         count, replica = replicas.value, degrees[0].replica
         demands.append(f"{name} {count} x {replica}")
         reasons = (_torn(demand + start * replica, replica, accelerators.value) for start in range(count))

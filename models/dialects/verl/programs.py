@@ -20,7 +20,7 @@ from ...record import dataclass
 from ...releases.choice import ReleaseChoice, newest
 from ...releases.configurations import Configurations
 from ...releases.evidence import choose_by_masks
-from ...releases.release import ALWAYS, Releases, ReleaseTable, read_releases, spans_of
+from ...releases.release import ALWAYS, Releases, ReleaseTable, read_releases
 from ...text.document import Document, Program
 from ...text.document import SettingMark as Mark
 from ...text.interpolation_text import holds_interpolation
@@ -115,17 +115,6 @@ def choice_of(notes: Notes) -> ReleaseChoice:
     return notes.choice or newest(table())
 
 
-def have_it(mask: int) -> str:
-    """Return a sentence about the releases of some bits; "" without any."""
-    having = [release for release in table() if mask >> release.index & 1]
-    return f"verl {spans_of(having)} {'has' if len(having) == 1 else 'have'} it" if having else ""
-
-
-def name_release(mask: int) -> str:
-    """Return the advice to name the newest release of some bits."""
-    return f"name the release that you run: `--framework verl=={releases().names[mask.bit_length() - 1]}`"
-
-
 @cache
 def configurations() -> Configurations:
     """Return the configurations of every release."""
@@ -213,8 +202,8 @@ def entry_of(notes: Notes, root: MapNode, program: Program | None) -> EntryPoint
         better = next((name for name in names if names_in(name) >> release & 1), "")
         severity = Severity.ERROR if choice_of(notes).is_stated and not program.found else Severity.WARNING
         message = f"verl {choice_of(notes).release.name} has no `{module_of(program.name)}`, so nothing starts"
-        help_ = f"run `{better}`" if better else name_release(mask)
-        notes.judge(ALWAYS, severity, "PW123", "", message, program.span, "not in this release", help_, None, have_it(mask))
+        help_ = f"run `{better}`" if better else table().name_release(mask)
+        notes.judge(ALWAYS, severity, "PW123", "", message, program.span, "not in this release", help_, None, table().have_it(mask))
     return entry_in(entry.program, release) if entry.program in _FACTS else entry
 
 

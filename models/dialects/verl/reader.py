@@ -290,9 +290,8 @@ class VerlOpening:
         reading = self._read(machines)
         if reading.problem is None or reading.failed or not reading.problem.job.choices:
             return ()
-        return report_all_refused(
-            reading.problem.job, self._job_with(reading, reading.problem, self._own(reading.problem.job.choices), None, [])
-        )
+        job_with = self._job_with(reading, reading.problem, self._own(reading.problem.job.choices), None, [])
+        return report_all_refused(reading.problem.job, job_with)
 
     def _with_followers(self, reading: Reading, problem: Problem, results: Known) -> tuple[Job, tuple[Finding, ...]]:
         """Add degrees that follow from open ones; refuse if no choice is accepted."""

@@ -284,9 +284,8 @@ class _VerlWriter:
             return ONE_STEP_OFF, trainer | rollout.write_size("rollout.nnodes", "rollout.n_gpus_per_node")
         is_simulation = rest == {"env"} and set(by) == {"actor", "rollout", "env"}
         if is_simulation and env and actor.parts and env.parts and actor.parts.count == env.parts.count:
-            return VLA, actor.write_size("trainer.nnodes", "trainer.n_rollout_gpus_per_node") | {
-                "trainer.n_env_gpus_per_node": env.parts.size
-            }
+            sizes = actor.write_size("trainer.nnodes", "trainer.n_rollout_gpus_per_node")
+            return VLA, sizes | {"trainer.n_env_gpus_per_node": env.parts.size}
         names = "; ".join(", ".join(f"`{component.name}`" for component in pool.components) for pool in self.pools)
         self.refuse("", f"no program of verl has the pools of {names}", "place them as one of verl's programs does")
         return MAIN_PPO, {}

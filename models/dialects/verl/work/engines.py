@@ -22,7 +22,7 @@ from ....findings.wording import with_noun
 from ....pools import Pool
 from ....releases.release import ALWAYS, Range
 from ....text.tree import MANDATORY
-from ...checks import MULTIPLE, AtLeast, Number, OneOf, Requires, divisors, find_near
+from ...checks import MULTIPLE, AtLeast, Number, OneOf, Requires, divisors, find_near, set_to
 from ..degrees import APART, LATER, Degrees, engine_key, engine_of, is_engine, is_teacher
 from ..programs import FULLY_ASYNC, MOMENTS, TRAINERS, ProgramKind
 from .work import ACCELERATORS, ACTOR, DEGREES, MODE, NUMBERS, REFERENCE, ROLLOUT, TORN, VerlWork
@@ -161,8 +161,7 @@ def _servers(work: VerlWork, name: str, parallel: Parallel, amounts: Mapping[str
     help_, edit = f"make {work.spell(per_node.name, part_size)}", None
     tensor, tp = amounts["tp"], parallel.tp
     if better := find_near(tp, [value for value in divisors(pool.size) if fits(value * (size // tp))]):
-        close = min(better, key=lambda value: abs(value - tp))
-        help_, edit = work.set(tensor, *better), tensor.becomes(close)
+        help_, edit = set_to(work, tensor, better)
     fixes = dict(component.fixes)
     if size % server_size:
         at = next((amount.span for amount in amounts.values() if amount.value > 1 and amount.span), per_node.span)
@@ -283,9 +282,8 @@ def _configuration(work: VerlWork) -> None:
         owner, megatron = key.removesuffix(".strategy"), word == "megatron"
         if default is not None and work.setup.component(name) is not None and (choice := work.missing_group(owner)):
             message = f"`{key}` is {word}, but the configuration `{table.name}` is for {default.value}"
-            work.report(
-                MODE, name, message, settings.place(key), f"set `{choice}`, which makes `{owner}.{word}` too", None, "", "IN_WORKERS"
-            )
+            help_ = f"set `{choice}`, which makes `{owner}.{word}` too"
+            work.report(MODE, name, message, settings.place(key), help_, None, "", "IN_WORKERS")
         if not word or word not in KNOWN or default is None or work.setup.component(name) is None:
             continue
         section = f"{owner}.megatron" if megatron else f"{owner}.fsdp_config"

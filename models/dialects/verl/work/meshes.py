@@ -20,7 +20,7 @@ from ....findings.finding import Severity
 from ....findings.wording import with_noun
 from ....model_cards import ModelUse, Split, engine_splits, megatron_splits, ulysses_splits
 from ....model_cards.stages import EMBEDDING, FIRST, LAST, LAYOUT, LOSS, PipelineStages, layout_of, places_of, stage_splits, stages_in
-from ...checks import Equals, Excludes, Number, divisors, find_near
+from ...checks import Equals, Excludes, Number, divisors, find_near, set_to
 from ..degrees import OWNERS, STRATEGIES, TUNERS, TUNES, engine_key, engine_of, is_counted, is_engine, is_teacher, section_of, tuner_of
 from ..programs import MOMENTS, PROCESSES, ProgramKind
 from .work import ACTOR, DEGREES, DIVIDES, MODE, REPLACED, ROLLOUT, VerlWork
@@ -222,11 +222,10 @@ def _experts(work: VerlWork, name: str, degrees: str, ranks: int) -> None:
         help_, edit = f"set {work.spell(key, max(fitting))}", expert_tensor.becomes(max(fitting)) if expert_tensor else None
     else:
         better = find_near(experts.value, [size for size in divisors(ranks) if ranks % (inner.value * size * stages.value) == 0])
-        help_ = work.set(experts, *better) if better else f"make expert tp x ep x pp a divisor of {ranks}"
-        edit = experts.becomes(min(better, key=lambda value: abs(value - experts.value))) if better else None
-    work.report(
-        DEGREES, name, message, experts.span or stages.span, help_, edit, f"{with_noun(total, 'rank')} together", note, "IN_WORKERS"
-    )
+        help_, edit = set_to(work, experts, better)
+        help_ = help_ or f"make expert tp x ep x pp a divisor of {ranks}"
+    at, label = experts.span or stages.span, f"{with_noun(total, 'rank')} together"
+    work.report(DEGREES, name, message, at, help_, edit, label, note, "IN_WORKERS")
 
 
 # -- models

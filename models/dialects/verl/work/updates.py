@@ -112,9 +112,8 @@ def _check_fixed(work: VerlWork, update: Update) -> None:
         check_micro_batches(work, "rollout", samples // update.ranks, f"{ROLLOUT}.{INFERRED}_per_gpu", dynamic_key, "FIRST_STEP")
     ranks = work.data_parallel("ref") if work.setup.component("ref") else None
     if ranks and samples % ranks == 0:
-        check_micro_batches(
-            work, "ref", samples // ranks, f"{REFERENCE}.{INFERRED}_per_gpu", f"{REFERENCE}.log_prob_{FITTED}", "FIRST_STEP"
-        )
+        dynamic_key = f"{REFERENCE}.log_prob_{FITTED}"
+        check_micro_batches(work, "ref", samples // ranks, f"{REFERENCE}.{INFERRED}_per_gpu", dynamic_key, "FIRST_STEP")
 
 
 def _step(work: VerlWork, update: Update) -> int | None:
