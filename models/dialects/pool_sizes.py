@@ -1,8 +1,9 @@
-"""Sizes of open pools and degrees that a framework accepts, read once for all trees of a file.
+"""Sizes of open pools and degrees that a framework accepts.
 
-A size is a number of equal parts with enough capacity. A multiple of a count on which work does not
-divide among ranks is refused too, so most sizes of a large cluster need no reading. Degrees of one
-component that refer to the size of its pool take the value that results on each size.
+Each is read once for all trees of a file. A size is a number of equal parts with enough capacity.
+A multiple of a count on which work does not divide among ranks is refused too, so most sizes of a
+large cluster need no reading. Degrees of one component that refer to the size of its pool take the
+value that results on each size.
 """
 
 from __future__ import annotations

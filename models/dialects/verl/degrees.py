@@ -23,7 +23,7 @@ Degrees = tuple[Parallel, dict[str, Amount]]
 """Degrees, and the settings that state them by degree."""
 _FACTS: Mapping[str, Mapping[str, Any]] = facts("strategies")
 OWNERS: Mapping[str, str] = _FACTS["owners"]
-"""Component that is trained, or runs as if it was -> section of the settings, in the order of worker creation."""
+"""Component that trains, or runs like one -> section; in the order of worker creation."""
 STRATEGIES: Mapping[str, Mapping[str, str]] = _FACTS["strategies"]
 """Strategy, also the section of the degrees -> keys of the degrees."""
 TUNES = (ProgramKind.TUNING, ProgramKind.PROCESSES)

@@ -1,4 +1,4 @@
-"""Programs and configurations of verl and verl-recipe by release, from facts/, and what fits a document.
+"""Programs and configurations of verl and verl-recipe by release, from facts/.
 
 Source: verl, verl/trainer/*.py, verl/experimental/*/, examples/split_placement/; verl-recipe,
 */main_*.py. A program that is a Ray task, or an actor without `num_cpus`, reserves no CPU.
