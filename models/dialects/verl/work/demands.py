@@ -25,7 +25,7 @@ from .work import MODE, VerlWork
 
 _TRAINERS = frozenset(kind.name for kind in TRAINERS)
 _SERVED = _TRAINERS | {ProgramKind.SERVER.name, ProgramKind.GENERATION.name}
-_OF_VALUES = ("OneOf", "Within", "FirstAndLast")
+_OF_VALUES = ("OneOf", "Within")
 """Checks of written values; with `defaults` a demand refuses defaults too."""
 
 

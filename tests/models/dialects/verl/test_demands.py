@@ -154,8 +154,6 @@ CASES: list[tuple[str, str, Changes, str, object, object]] = [
     ("0.3.0 0.5.0", MAIN, {f"{REF}.ulysses_sequence_parallel_size": 2}, "actor_rollout_ref.model.use_remove_padding", False, True),
     ("0.8.0", MAIN, {f"{A}.fsdp_config.ulysses_sequence_parallel_size": 2}, "actor_rollout_ref.model.use_remove_padding", False, True),
     ("0.8.0", "sft", {"engine.ulysses_sequence_parallel_size": 2}, "model.use_remove_padding", False, True),
-    ("0.7.0 1dda039b", "sft", {}, "trainer.profile_interval", "[1]", "[1,2]"),
-    ("0.7.0 1dda039b", "sft", {}, "trainer.profile_interval", "[-1,2]", "[-1,-1]"),
     ("0.6.0 1dda039b", "sft", {}, "trainer.resume_mode", "automatic", "disable"),
     ("0.7.0", "sft", {}, "data.truncation", "middle", "left"),
     ("0.6.0 1dda039b", "sft", {}, "optim.lr_scheduler_type", "wsd", "cosine"),
