@@ -27,7 +27,6 @@ MAX_PROCESSES = 1 << 20
 FIT, ROLES, MODE, DEGREES, LEFT, TORN = "PW215", "PW122", "PW123", "PW208", "PW804", "PW214"
 NODES, ACCELERATORS = "trainer.nnodes", "trainer.n_gpus_per_node"
 OWN_NODES, OWN_ACCELERATORS = "rollout.nnodes", "rollout.n_gpus_per_node"
-GKD = "on_policy_distill_trainer"
 _WITH_TEACHERS = MOMENTS["WITH_TEACHERS"]
 Size = tuple[Amount, Amount]
 """(nodes, accelerators per node)."""
@@ -155,7 +154,7 @@ def _reward_pool(settings: Configuration) -> tuple[Pool, ...]:
 
 def separate_pools(settings: Configuration) -> DeclaredPools:
     """Return the pools of trainer and rollout; since 0.7.1 rollout servers have their own pools."""
-    entry, distils = settings.entry, settings.entry.configuration == GKD
+    entry, distils = settings.entry, settings.entry.configuration == "on_policy_distill_trainer"
     trains = ["actor"] if distils else _roles(settings, "actor")
     has_reward = settings.has_reward_model and not distils
     has_server_pools = settings.since("0.7.1") and not distils

@@ -47,6 +47,7 @@ from ..written import Data, append_settings, edits_of, flat, merge_keys, put, re
 from .configuration import SEQUENCE, Configuration
 from .degrees import OWNERS
 from .job import NAMES, is_open, says_degrees
+from .pools import TORN
 from .programs import MAIN_PPO, ONE_STEP_OFF, SLOTS, VLA, entry_in, facts
 from .reader import VerlReader, read
 
@@ -54,8 +55,6 @@ Numbers = Mapping[str, int]
 _PLAIN = str.maketrans("", "", "/-_.")
 MOST_TRIED = 256
 """Limit on combinations of sizes for a new layout."""
-SERVERS = "PW214"
-"""Code of replicas whose servers would take accelerators of others."""
 _ORDER = ("actor", "ref", "critic", "rollout", "reward_model", "env")
 """Components in verl's order of pool creation."""
 
@@ -150,7 +149,7 @@ def _doubts(reading: Reading, assignment: Assignment, degrees: Degrees, edits: l
         if component.parallel != {**before, **degrees}.get(component.name, component.parallel):
             raise refuse_writing(component.name, f"with it, `{component.name}` would have {component.parallel}")
     errors = sum(finding.severity is Severity.ERROR for finding in new_reading.findings)
-    return errors + sum(SERVERS in component.fixes for component in components)
+    return errors + sum(TORN in component.fixes for component in components)
 
 
 # -- new configurations

@@ -28,8 +28,6 @@ NAMING = re.compile("|".join(_PATTERNS["names"]))
 """Names of keys that state numbers of accelerators, nodes or processes."""
 UNDERSTOOD = re.compile("|".join(_PATTERNS["understood"]))
 """Keys that are read with their component."""
-IGNORED = (HINTS, "resource_pool_spec", "mapping", "topology", "hydra", "defaults", "ray_kwargs", "ray_init", "global_profiler")
-"""Sections that are read as a whole, or place nothing."""
 SINCE: Sequence[tuple[str, str]] = facts("settings")["sizing_since"]
 """(prefix of sizing keys, first release with the keys)."""
 ROLLOUT_POOL = re.compile(r"rollout\.(nnodes|n_gpus_per_node)")
@@ -129,7 +127,7 @@ def _unread(work: VerlWork) -> None:
             continue
         is_read = UNDERSTOOD.fullmatch(path) and (separate or not ROLLOUT_POOL.fullmatch(path))
         is_read = is_read and not any(path.startswith(section) and work.settings.is_older_than(release) for section, release in SINCE)
-        is_read = is_read or path in work.settings.asked | refusals or path.partition(".")[0] in IGNORED
+        is_read = is_read or path in work.settings.asked | refusals or path.partition(".")[0] in (HINTS, *_PATTERNS["ignored"])
         if not is_read and not is_used(work.notes, path, scalar.span):
             sections.setdefault(path.rpartition(".")[0], []).append(path)
     for owner, paths in list(sections.items())[:MOST_NAMED]:

@@ -24,8 +24,6 @@ In order: degrees that do not divide, refused modes, uneven work among ranks, ot
 that verl replaces, dimensions of a model that do not divide, servers over accelerators of several
 nodes.
 """
-OWN_TRAINER = "this program has a trainer of its own, which may do otherwise"
-UNKNOWN_ARGUMENTS = "an argument of the command is unknown, which may set what is a default here"
 DEFAULT = " (its default)"
 ACCELERATORS = "trainer.n_gpus_per_node"
 ACTOR, ROLLOUT, REFERENCE = "actor_rollout_ref.actor", "actor_rollout_ref.rollout", "actor_rollout_ref.ref"
@@ -69,11 +67,11 @@ class VerlWork(Facts):
         """See `Facts.judge`; errors of a program with an own trainer become warnings."""
         notes = tuple(MOMENTS.get(note, note) for note in notes)
         if self.entry.own_trainer and severity is Severity.ERROR:
-            severity, notes = Severity.WARNING, (*notes, OWN_TRAINER)
+            severity, notes = Severity.WARNING, (*notes, MOMENTS["OWN_TRAINER"])
         program = self.notes.document.program
         is_default = any(DEFAULT in text for text in (message, *notes))
         if severity is Severity.ERROR and is_default and program is not None and not program.complete:
-            severity, notes = Severity.WARNING, (*notes, UNKNOWN_ARGUMENTS)
+            severity, notes = Severity.WARNING, (*notes, MOMENTS["UNKNOWN_ARGUMENTS"])
         super().judge(releases, severity, code, message, at, label, help, edit, notes)
 
     def report(
