@@ -27,7 +27,7 @@ from ...text.document import Document
 from ...text.form import Form
 from ...text.tree import MapNode, Scalar, find, leaves, with_value
 from ..following import ChosenDegrees, JobWith, interpolates, report_all_refused, with_dependent_degrees, with_hint
-from ..pool_room import PoolRoom
+from ..pool_capacity import PoolCapacity
 from ..pool_sizes import MOST_READ, Found, Known, Numbers, SizeReader, find_changes, following_keys
 from ..skeleton import HINTS, Reader
 from .configuration import Configuration
@@ -139,7 +139,7 @@ class VerlReader(Reader):
         settings, declaration, machines = self.settings, self.declared, self.machines
         sized_pools = replace(declaration, pools=tuple(pool for pool in declaration.pools if not is_open(settings, pool)))
         without_ranks = components_of(settings, declaration, sized_pools.pools)
-        cluster, runs = self.room().lay_out(sized_pools, machines, partial(split_servers, settings))
+        cluster, runs = self.capacity().lay_out(sized_pools, machines, partial(split_servers, settings))
         components = tuple(replace(item, runs=runs[item.name]) if item.name in runs else open_component(item) for item in without_ranks)
         # The finding about capacity covers the CPUs too.
         if isinstance(machines, Cluster) and cluster is not machines:
@@ -156,16 +156,17 @@ class VerlReader(Reader):
             judge_keys(self.notes, settings)
         return setup, draft, cluster
 
-    def room(self) -> PoolRoom:
-        """Return the judge of the room for pools.
+    def capacity(self) -> PoolCapacity:
+        """Return the judge of capacity for pools.
 
         Source: verl, verl/single_controller/ray/base.py: the sum of all accelerators is checked at
         once (_check_resource_available), and nothing else since 0.6.0 (get_placement_groups).
         """
-        entry, in_part = self.settings.entry, MOMENTS["PER_NODE" if self.settings.is_older_than("0.6.0") else "NO_ROOM"]
-        moments = (MOMENTS.get(entry.name, MOMENTS["AT_ONCE"]), in_part)
-        moments = (MOMENTS["TORCHRUN"],) * 2 if entry.kind is ProgramKind.PROCESSES else moments
-        return PoolRoom(self.notes, self.settings, entry.reserves, self.suits, *moments, MOMENTS["NO_ROOM"])
+        entry, without = self.settings.entry, "PER_NODE" if self.settings.is_older_than("0.6.0") else "NO_ROOM"
+        of_sum, of_part = MOMENTS.get(entry.name, MOMENTS["AT_ONCE"]), MOMENTS[without]
+        if entry.kind is ProgramKind.PROCESSES:
+            of_sum = of_part = MOMENTS["TORCHRUN"]
+        return PoolCapacity(self.notes, self.settings, entry.reserves, self.suits, of_sum, of_part, MOMENTS["NO_ROOM"])
 
     def _build_size_reader(self, setup: VerlSetup, results: Known) -> SizeReader:
         open_ = [pool for pool in self.declared.pools if pool not in setup.pools]

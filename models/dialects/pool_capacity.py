@@ -37,7 +37,7 @@ Changes = Mapping[str, int]
 
 
 @dataclass(frozen=True)
-class PoolRoom:
+class PoolCapacity:
     """Capacity of machines for the pools of a file.
 
     Attributes
