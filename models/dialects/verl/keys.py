@@ -88,7 +88,7 @@ class _Keys:
 
     def __init__(self, notes: Notes, settings: Configuration, table: Table) -> None:
         self.notes, self.settings, self.table = notes, settings, table
-        self.composed = notes.document.is_composed
+        self.composed, self.excerpt = notes.document.is_composed, notes.document.excerpt
         self.release = settings.choice.release
         self.added, self.refused = set[str](), set[str]()
         self.sections: dict[str, tuple[int, str]] = {}
@@ -108,11 +108,11 @@ class _Keys:
                     self._refuse(setting.key_span, message, mask, correct_key(self.table, key), setting)
         elif kind is Mark.ADD and not self.composed and isinstance(setting.value, Scalar) and self._is_set(key):
             message = f"`{key}` is already in `{name}` of {self.release}"
-            edit = Edit(setting.span.part(0, 1), "") if self._text(setting.span)[:1] == "+" else None
+            edit = Edit(setting.span.part(0, 1), "") if self.excerpt(setting.span)[:1] == "+" else None
             self.notes.error(REFUSED, "", message, setting.key_span, "there already", f"write `{setting.text[1:]}`", edit, BY_HYDRA)
         elif not self.has(key) and (refusal := self._refused_field(key)):
             better = find_near(self.table, key)
-            edit = Edit(setting.span.part(0, len(kind.value) + len(key)), better) if self._text(setting.span) == setting.text else None
+            edit = Edit(setting.span.part(0, len(kind.value) + len(key)), better) if self.excerpt(setting.span) == setting.text else None
             self._report_no_field(refusal, better, setting.key_span, edit)
         elif not self.has(key) and (better := find_near(self.table, key)):
             message = f"verl has no key `{key}`: it is added, and nothing reads it"
@@ -315,10 +315,7 @@ class _Keys:
         return _DATACLASSES["tuned"] if entry.configuration == "sft_trainer_engine" and entry.kind in TUNES else ()
 
     def _rewritten(self, setting: Setting, better: str) -> Edit | None:
-        return Edit(setting.key_span, better) if self._text(setting.key_span) == setting.key else None
-
-    def _text(self, at: Span) -> str:
-        return self.notes.document.text_of(at.file)[at.start : at.end]
+        return Edit(setting.key_span, better) if self.excerpt(setting.key_span) == setting.key else None
 
 
 def _is_below(key: str, owner: str) -> bool:
