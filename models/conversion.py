@@ -243,6 +243,27 @@ def renaming_notes(names: Mapping[str, str]) -> Iterator[Finding]:
             yield note_loss(before, f"`{before}` is called `{after}` now")
 
 
+def seats_of(runs: Sequence[Run]) -> tuple[tuple[int, int], ...]:
+    """Return (node, accelerator) by rank."""
+    return tuple(seat for _, process_seats in seats(runs) for seat, _, _ in process_seats)
+
+
+def group_sharing(problem: Problem, components: Sequence[Component]) -> list[list[Component]]:
+    """Return groups of components that share accelerators, or must share them."""
+    seats_by_name = {component.name: set(seats_of(component.runs or ())) for component in components}
+
+    def are_together(first: Component, second: Component) -> bool:
+        if first.runs is not None and second.runs is not None:
+            return bool(seats_by_name[first.name] & seats_by_name[second.name])
+        return any(first in members and second in members for members in problem.colocated_sets)
+
+    groups: list[list[Component]] = []
+    for component in components:
+        near = [group for group in groups if any(are_together(component, member) for member in group)]
+        groups = [group for group in groups if group not in near] + [[*(member for group in near for member in group), component]]
+    return [sorted(group, key=components.index) for group in groups]
+
+
 def topology_to_data(component: Component, is_estimate: bool = False) -> Data:
     """Return the hints about topology and host memory; not traffic that is only `is_estimate`."""
     data: Data = {"offloaded": memory_text(component.offloaded), "host_memory": memory_text(component.host_memory)}

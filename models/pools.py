@@ -12,7 +12,9 @@ from typing import Iterator, Mapping, Sequence
 
 from .findings.span import Span
 from .machines.cluster import Cluster
+from .machines.node import GENERIC, Node, Nodes, accelerators, numbered_nodes
 from .machines.node_group import ACCELERATOR
+from .machines.shorthand import DeclaredNodes
 from .placements.run import Repeat, Run, Runs
 from .record import dataclass
 
@@ -232,18 +234,6 @@ def _solid(mask: int) -> list[tuple[int, int]]:
     return stretches
 
 
-def place_evenly(pools: Sequence[Pool]) -> tuple[tuple[PoolParts, ...], PoolLayout]:
-    """Return (nodes, layout) with every part on a node of equal size."""
-    nodes, nodes_of_pools, rank = list[PoolParts](), dict[str, list[tuple[range, int]]](), 0
-    for pool in pools:
-        nodes_of_pools[pool.name] = []
-        for parts in pool.parts:
-            nodes.append(parts)
-            nodes_of_pools[pool.name].append((range(rank, rank + parts.count), (1 << parts.size) - 1))
-            rank += parts.count
-    return tuple(nodes), PoolLayout(nodes_of_pools, ())
-
-
 def cut(runs: Runs, first: int, last: int) -> Runs:
     """Return the processes of a range of ranks, renumbered from 0."""
     repeats = []
@@ -271,6 +261,77 @@ def machines_for(pools: Sequence[Pool], size: int, minimum: int | None = None) -
         else:
             maximum = middle
     return minimum
+
+
+Ranges = Mapping[str, tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class DeclaredPools:
+    """Pools of a job, in the framework's order of creation.
+
+    Attributes
+    ----------
+    pools : pools of a known size.
+    nodes : machines that the file states; () without any.
+    ranges : first and last rank of components that run on a part of their pool.
+    """
+
+    pools: tuple[Pool, ...]
+    nodes: tuple[PoolParts, ...] = ()
+    ranges: Ranges = field(default_factory=dict)
+
+    def size(self, component: str, pool: Pool) -> int:
+        """Return the number of ranks of a component in a pool."""
+        first, last = self.ranges.get(component, (0, pool.size - 1))
+        return last - first + 1
+
+    def runs(self, layout: PoolLayout) -> dict[str, Runs]:
+        """Return component -> ranks in a layout."""
+        return {
+            name: cut(layout.runs(pool.name), *self.ranges[name]) if name in self.ranges else layout.runs(pool.name)
+            for pool in self.pools
+            for name in pool.components
+        }
+
+
+def lay_out_on(
+    declaration: DeclaredPools, machines: Cluster | DeclaredNodes | None, reserves: Sequence[Reserve]
+) -> tuple[Cluster, PoolLayout]:
+    """Lay out the pools on given machines, stated nodes, or a node per part."""
+    if isinstance(machines, Cluster):
+        return machines, lay_out(declaration.pools, rooms_of(machines), reserves)
+    if machines is not None and machines.count:
+        declared_nodes = sum(parts.count for parts in declaration.nodes)
+        count = max(machines_for(declaration.pools, machines.count), declared_nodes, *(pool.count for pool in declaration.pools), 0)
+        cluster = _nodes_of((PoolParts(machines.count, count),), machines.model)
+    elif declaration.nodes:
+        cluster = _nodes_of(declaration.nodes)
+    else:
+        return one_node_each(declaration)
+    return cluster, lay_out(declaration.pools, rooms_of(cluster))
+
+
+def one_node_each(declaration: DeclaredPools) -> tuple[Cluster, PoolLayout]:
+    """Lay out every part on a node of its own, of equal size."""
+    nodes, nodes_of_pools, rank = list[PoolParts](), dict[str, list[tuple[range, int]]](), 0
+    for pool in declaration.pools:
+        nodes_of_pools[pool.name] = []
+        for parts in pool.parts:
+            nodes.append(parts)
+            nodes_of_pools[pool.name].append((range(rank, rank + parts.count), (1 << parts.size) - 1))
+            rank += parts.count
+    return _nodes_of(nodes), PoolLayout(nodes_of_pools, ())
+
+
+def _nodes_of(stretches: Sequence[PoolParts], model: str = GENERIC) -> Cluster:
+    """Build a cluster of nodes; without nodes, the number of nodes is unknown."""
+    groups, rank = [], 0
+    for parts in stretches:
+        if parts.count:
+            groups.append(numbered_nodes(Node(rank, "", accelerators(parts.size, model)), parts.count))
+            rank += parts.count
+    return Cluster(Nodes(groups), counted=bool(groups))
 
 
 MAX_NODES = 64

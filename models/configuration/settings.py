@@ -91,6 +91,14 @@ class Settings:
         """Release that the file is judged for; see `Notes.choice`."""
         return self._notes.choice
 
+    def since(self, name: str) -> bool:
+        """Return True if the selected release, by default the newest, is `name` or newer."""
+        return self.choice is None or self.choice.since(name)
+
+    def is_older_than(self, name: str) -> bool:
+        """Return True if the selected release is older than `name`."""
+        return not self.since(name)
+
     @property
     def top(self) -> Span:
         """Beginning of the file, for findings without a better place."""

@@ -331,23 +331,6 @@ class Within(Check):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FirstAndLast(Check):
-    """The list at `key` is a first and a last number, or two negative ones."""
-
-    key: str
-    help: str = ""
-
-    def judge(self, facts: Facts) -> None:
-        """See `Check.judge`."""
-        value = facts.settings.at(self.key)
-        items = value.items if isinstance(value, ListNode) else []
-        interval = [item.value for item in items if isinstance(item, Scalar) and isinstance(item.value, int)]
-        is_known = value is not None and isinstance(value, ListNode) and len(interval) == len(items)
-        if value is not None and is_known and (len(interval) != 2 or interval[1] < interval[0] or interval[0] < 0 <= interval[1]):
-            self.report(facts, self.message or f"`{self.key}` {interval} is no interval of two numbers", value, "no interval", self.help)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Requires(Check):
     """`key` is set (not null); with `value`, the flag at `key` equals it."""
 

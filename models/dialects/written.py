@@ -10,7 +10,7 @@ import yaml
 
 from ..component import Component
 from ..findings.finding import UnusableInput, error
-from ..findings.span import Edit
+from ..findings.span import Edit, Span
 from ..placements.assignment import Assignment, seats
 from ..problem import Problem
 from ..reading import Reading
@@ -83,6 +83,20 @@ def text_of(value: Any, flow: bool, has_quotes: bool = False, line: str = "") ->
     if isinstance(value, list):
         return "[" + ", ".join(text_of(item, True) for item in value) + "]"
     return in_flow_map(value) if flow and isinstance(value, str) and not value.startswith('"') else str(value)
+
+
+def append_settings(reading: Reading, settings: list[str]) -> list[Edit]:
+    """Return the edit that adds settings at the end of the command of a script."""
+    program = reading.document.program
+    if not settings or program is None:
+        return []
+    if not program.name or program.command is None:
+        raise refuse_writing("", "it is no script that starts a program", f"add `{' '.join(settings)}` to the settings of the program")
+    text, end = reading.source.text, program.command.end
+    lines = text[program.command.start : end].split("\n")
+    between = " \\\n" + lines[-1][: len(lines[-1]) - len(lines[-1].lstrip())] if len(lines) > 1 else " "
+    place = Span(reading.source.name, end, end, text.count("\n", 0, end) + 1, end - text.rfind("\n", 0, end))
+    return [Edit(place, "".join(f"{between}{setting}" for setting in settings))]
 
 
 def read_again(reading: Reading, edits: list[Edit], changed_paths: Collection[str], read: Callable[[Document], Reading]) -> Problem | None:

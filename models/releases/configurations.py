@@ -13,7 +13,7 @@ from dataclasses import field
 from functools import cached_property, lru_cache, reduce
 from operator import or_
 from pathlib import Path
-from typing import Any, Container, Iterator, Mapping
+from typing import Any, Iterator, Mapping
 
 from ..record import dataclass
 from .release import REMOVED, Releases
@@ -59,12 +59,16 @@ class Configurations:
         entry = self.index.get(name)
         if entry is None or not self.releases.has(entry["releases"], release):
             return None
-        base, choices = entry.get("base"), self.releases.select(entry.get("choices", {}), release)
+        base, choices, all_options = entry.get("base"), self.releases.select(entry.get("choices", {}), release), options_set or {}
         if not base:
-            return self._root(name, release, options_set or {})
-        implied_groups = self._find_implied(base, options_set) if options_set else set()
+            return self._root(name, release, all_options)
+        # Groups whose option is implied by an option of the command line.
+        implying = (
+            [facts for choice, facts in self._options(name).items() if choice.partition("=")[0] in all_options] if all_options else []
+        )
+        implied_groups = {group for facts in implying for group in facts.get("choices", ())}
         lacking = {group for group, option in choices.items() if option is REMOVED}
-        options = {**{group: option for group, option in choices.items() if group not in implied_groups}, **(options_set or {})}
+        options = {**{group: option for group, option in choices.items() if group not in implied_groups}, **all_options}
         options = {group: option for group, option in options.items() if group not in lacking}
         configuration = self.compose(base, release, options) or ReleaseConfiguration({}, {})
         configuration.made = {group: option for group, option in configuration.made.items() if group not in lacking}
@@ -76,17 +80,16 @@ class Configurations:
         return next((run[2] for run in self.index[name]["paths"] if self.releases.covers(run, release)), "")
 
     def options(self, name: str, release: int) -> list[str]:
-        """Return the choices of a configuration without base in a release, as ``group=option``."""
-        options: Mapping[str, Mapping[str, Any]] = self._file(f"{name}.options")
-        return [choice for choice, facts in options.items() if self.releases.has(facts["releases"], release)]
+        """Return the choices of a configuration in a release, as ``group=option``."""
+        return [choice for choice, facts in self._options(name).items() if self.releases.has(facts["releases"], release)]
 
     def groups(self, name: str) -> dict[str, int]:
         """Map groups with a choice of options to the bits of their releases."""
-        entry = self.index.get(name, {})
-        masks = self.groups(entry["base"]) if entry.get("base") else {}
-        for group, runs in entry.get("choices", {}).items():
-            without = self.releases.mask([run for run in runs if len(run) == 4])
-            masks[group] = (masks.get(group, 0) | self.releases.mask(runs)) & ~without
+        masks: dict[str, int] = {}
+        for entry in reversed(self._chain(name)):
+            for group, runs in entry.get("choices", {}).items():
+                without = self.releases.mask([run for run in runs if len(run) == 4])
+                masks[group] = (masks.get(group, 0) | self.releases.mask(runs)) & ~without
         return masks
 
     def find_releases(self, name: str, key: str) -> int:
@@ -111,32 +114,23 @@ class Configurations:
         if entry.get("base"):
             known |= self._find_exactly(entry["base"], key, valued) & ~mask(runs)
         elif not valued and known != self.mask(name):
-            for option in self._file(f"{name}.options").values():
+            for option in self._options(name).values():
                 known |= mask([run for run in option["keys"].get(key, ()) if len(run) < 4]) & mask(option["releases"])
         return known & self.mask(name)
 
     def option_in(self, name: str, group: str, option: str) -> int:
         """Return the bits of the releases in which a group has an option."""
-        entry = self.index.get(name, {})
-        mask = self.option_in(entry["base"], group, option) if entry.get("base") else 0
-        mask |= self.releases.mask([run for run in entry.get("choices", {}).get(group, ()) if len(run) == 3 and run[2] == option])
-        options: Mapping[str, Mapping[str, Any]] = {} if entry.get("base") else self._file(f"{name}.options")
-        return mask | self.releases.mask(options.get(f"{group}={option}", {}).get("releases", ()))
+        runs = [run for entry in self._chain(name) for run in entry.get("choices", {}).get(group, ()) if run[2:] == [option]]
+        return self.releases.mask([*runs, *self._options(name).get(f"{group}={option}", {}).get("releases", ())])
 
     def options_of(self, name: str, group: str) -> list[str]:
         """Return the options of a group in any release, sorted by name."""
-        entry = self.index.get(name, {})
-        names = self.options_of(entry["base"], group) if entry.get("base") else []
-        names += [run[2] for run in entry.get("choices", {}).get(group, ()) if len(run) == 3]
-        options: Mapping[str, Mapping[str, Any]] = {} if entry.get("base") else self._file(f"{name}.options")
-        return sorted({*names, *(choice.partition("=")[2] for choice in options if choice.startswith(f"{group}="))})
+        names = {run[2] for entry in self._chain(name) for run in entry.get("choices", {}).get(group, ()) if len(run) == 3}
+        return sorted(names | {choice.partition("=")[2] for choice in self._options(name) if choice.startswith(f"{group}=")})
 
     def options_with(self, name: str, release: int, key: str) -> list[str]:
         """Return the choices (``group=option``) that give a release a key, implying ones first."""
-        base = self.index.get(name, {}).get("base")
-        if base:
-            return self.options_with(base, release, key)
-        options: Mapping[str, Mapping[str, Any]] = self._file(f"{name}.options")
+        options = self._options(name)
         facts_by_choice = {choice: facts for choice, facts in options.items() if self.releases.has(facts["releases"], release)}
         giving = [choice for choice, facts in facts_by_choice.items() if key in self.releases.select(facts["keys"], release)]
         giving = [choice for choice in giving if self.releases.select(options[choice]["keys"], release)[key] is not REMOVED]
@@ -146,6 +140,16 @@ class Configurations:
         ]  # fmt: skip
         return [*implying, *giving]
 
+    def _chain(self, name: str) -> list[Mapping[str, Any]]:
+        """Return the entries of a configuration and its bases."""
+        entry = self.index.get(name, {})
+        return [entry, *self._chain(entry["base"])] if entry.get("base") else [entry]
+
+    def _options(self, name: str) -> Mapping[str, Mapping[str, Any]]:
+        """Return the options of a configuration's last base, as ``group=option``."""
+        base = self.index.get(name, {}).get("base")
+        return self._options(base) if base else self._file(f"{name}.options")
+
     def _tables(self, name: str) -> Iterator[Mapping[str, Any]]:
         """Yield the tables with keys of a configuration."""
         entry = self.index.get(name, {})
@@ -154,15 +158,7 @@ class Configurations:
             yield from self._tables(entry["base"])
         elif entry:
             yield self._file(name)["keys"]
-            yield from (option["keys"] for option in self._file(f"{name}.options").values())
-
-    def _find_implied(self, name: str, groups: Container[str]) -> set[str]:
-        """Return the groups whose option is implied by an option of `groups`."""
-        base = self.index[name].get("base")
-        if base:
-            return self._find_implied(base, groups)
-        options: Mapping[str, Mapping[str, Any]] = self._file(f"{name}.options")
-        return {group for choice, facts in options.items() if choice.partition("=")[0] in groups for group in facts.get("choices", ())}
+            yield from (option["keys"] for option in self._options(name).values())
 
     def _root(self, name: str, release: int, options_set: Mapping[str, str | None]) -> ReleaseConfiguration:
         """Compose a configuration without base."""
@@ -173,7 +169,7 @@ class Configurations:
         overrides = {group: option for group, option in options_set.items() if configuration.made.get(group, option) != option}
         if not overrides:
             return configuration
-        options: Mapping[str, Mapping[str, Any]] = self._file(f"{name}.options")
+        options = self._options(name)
         implied_options: dict[str, str | None] = {}
         for group, option in overrides.items():
             facts = options.get(f"{group}={option}")

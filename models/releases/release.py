@@ -119,6 +119,16 @@ class ReleaseTable:
             return False
         return not releases.until or release.index < self._by_name[releases.until].index
 
+    def have_it(self, mask: int) -> str:
+        """Return a sentence about the releases of some bits; "" without any."""
+        having = [release for release in self if mask >> release.index & 1]
+        return f"{self.framework} {spans_of(having)} {'has' if len(having) == 1 else 'have'} it" if having else ""
+
+    def name_release(self, mask: int) -> str:
+        """Return the advice to name the newest release of some bits."""
+        release = self.releases[mask.bit_length() - 1]
+        return f"name the release that you run: `--framework {self.framework.lower()}=={release.name}`"
+
 
 def spans_of(releases: Iterable[Release]) -> str:
     """Write releases as text, neighbours joined: ``0.4.0 to 0.6.1 and 0.8.0``."""

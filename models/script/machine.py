@@ -6,7 +6,7 @@ import re
 from typing import Sequence
 
 from ..findings.span import Span
-from ..text.document import ShellMachine
+from ..text.document import Program, ShellMachine
 from ..text.source import Source
 from . import facts
 from .launch import LaunchCommand, StartedCommand, base, find_option
@@ -143,3 +143,24 @@ def slurm_machine(source: Source) -> ShellMachine | None:
         number, shares = int(match[2]), nodes if match[1] in ("--gpus", "-G") else 1
         return ShellMachine(number // shares, source.span(*match.span(2))) if shares and number % shares == 0 else None
     return None
+
+
+def find_processes(program: Program, name: str, most: int) -> tuple[str, int, str]:
+    """Return (option, number, reason) of torchrun's `--nnodes` or `--nproc_per_node`.
+
+    Other launchers have options of the same meaning; accelerate counts the processes of all nodes.
+    The option is "" for a default; the number is 0 with a reason if it is unknown.
+    """
+    names, options = _FACTS["processes"], dict(program.options)
+    total = options.get("--num_processes", options.get("--num-processes", ""))
+    nodes = next((options[alias] for alias in names["--nnodes"] if alias in options), "1")
+    if total.isdecimal() and nodes.isdecimal() and int(nodes) and int(total) % int(nodes) == 0:
+        options["--nproc_per_node"] = str(int(total) // int(nodes))
+    option = next((alias for alias in names[name] if alias in options), "")
+    default = "" if program.launcher.partition(" ")[0] in _FACTS["counting"] and name != "--nnodes" else "1"
+    text = options[option] if option else default
+    if text.isascii() and text.isdecimal() and len(text) < 8 and 0 < int(text) <= most:
+        return option, int(text), ""
+    if text in ("gpu", "auto", "cpu", "xpu"):
+        return option, 0, f"`{option}={text}` starts as many processes as a node has devices"
+    return option, 0, f"`{option or name}` is {f'`{text[:40]}`, which is no such number' if text else 'not known here'}"

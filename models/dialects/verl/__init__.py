@@ -44,7 +44,7 @@ def signs(root: MapNode) -> Signs:
 
 
 _HOMES = {
-    "file_form": ".reader", "read": ".reader", "release_of": ".defaults", "render": ".rendering", "training_file": ".training",
+    "file_form": ".reader", "read": ".reader", "release_of": ".programs", "render": ".writing", "training_file": ".writing",
     "write": ".writing",
 }  # fmt: skip
 

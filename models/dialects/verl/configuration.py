@@ -12,21 +12,19 @@ from typing import Any, Mapping, Sequence
 
 from ...configuration.notes import Notes
 from ...configuration.settings import Amount, Plain, Settings, plain_value
+from ...configuration.table import Table
 from ...findings.finding import Finding
 from ...findings.span import Span
 from ...releases.choice import ReleaseChoice
 from ...releases.release import Range
 from ...text.interpolation import Interpolator
 from ...text.tree import Scalar, Value
-from .defaults import Table
 from .programs import MAIN_PPO, EntryPoint, ProgramKind, choice_of, facts, module_of, releases
 
 ROLES = "PW122"
 _FACTS: Mapping[str, Any] = facts("settings")
 MIGRATES = {program: Range(*releases) for program, releases in _FACTS["migrates"]["programs"].items()}
 """Program -> releases with a copy of `reward_model.*` to `reward.reward_model.*`."""
-NEW_WORKERS = "trainer.use_legacy_worker_impl"
-V1_APART = "separate_async"
 SEQUENCE = "ulysses_sequence_parallel_size"
 
 
@@ -65,14 +63,6 @@ class Configuration(Settings):
     def choice(self) -> ReleaseChoice:
         """Release that the file is judged for, by default the newest."""
         return choice_of(self.notes)
-
-    def since(self, name: str) -> bool:
-        """Return True if the selected release is `name` or newer."""
-        return self.choice.since(name)
-
-    def is_older_than(self, name: str) -> bool:
-        """Return True if the selected release is older than `name`."""
-        return self.choice.is_older_than(name)
 
     @property
     def unresolved(self) -> Sequence[Finding]:
@@ -234,7 +224,7 @@ class Configuration(Settings):
     @property
     def is_apart(self) -> bool:
         """True if the V1 trainer has servers in separate pools, beside the actor's processes."""
-        return bool(self.is_v1) and self.word("trainer.v1.trainer_mode", ROLES) == V1_APART
+        return bool(self.is_v1) and self.word("trainer.v1.trainer_mode", ROLES) == "separate_async"
 
     @property
     def has_new_workers(self) -> bool | None:
@@ -245,7 +235,7 @@ class Configuration(Settings):
         """
         if self.since("0.8.0") or self.is_older_than("0.6.0"):
             return self.since("0.8.0")
-        word = self.word(NEW_WORKERS, ROLES)
+        word = self.word("trainer.use_legacy_worker_impl", ROLES)
         return None if word is None else word == "disable"
 
     def sequence_key(self, owner: str) -> str:

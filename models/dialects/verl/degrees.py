@@ -21,15 +21,9 @@ from .programs import ProgramKind, facts
 DEGREES = "PW208"
 Degrees = tuple[Parallel, dict[str, Amount]]
 """Degrees, and the settings that state them by degree."""
-OWNERS = {
-    "actor": "actor_rollout_ref.actor", "critic": "critic", "ref": "actor_rollout_ref.ref", "reward_model": "reward_model",
-}  # fmt: skip
-"""Trained component -> section of the settings, in the order of worker creation.
-
-Components that run as trained ones are included. Source: verl, verl/trainer/ppo/ray_trainer.py
-(init_workers).
-"""
 _FACTS: Mapping[str, Mapping[str, Any]] = facts("strategies")
+OWNERS: Mapping[str, str] = _FACTS["owners"]
+"""Component that trains, or runs like one -> section; in the order of worker creation."""
 STRATEGIES: Mapping[str, Mapping[str, str]] = _FACTS["strategies"]
 """Strategy, also the section of the degrees -> keys of the degrees."""
 TUNES = (ProgramKind.TUNING, ProgramKind.PROCESSES)

@@ -9,33 +9,52 @@ for one component, the pool is planned even if both keys are written, here or in
 from __future__ import annotations
 
 from dataclasses import field, replace
+from itertools import combinations
 from typing import Collection, Iterator, Mapping, Sequence
 
 from ... import roles
-from ...component import COLOCATED, UNBOUNDED, Component, Parallel, Relation
+from ...component import COLOCATED, DISJOINT, UNBOUNDED, Component, Parallel, Relation
 from ...configuration.settings import Amount
 from ...derivation import Derivation
+from ...findings.finding import Severity
 from ...findings.span import Span
 from ...findings.wording import with_noun
-from ...hints.block import hinted_entries, timed_names, without
-from ...job import HintedJob
+from ...hints.block import find_plan_keys, hinted_entries, timed_names, without
+from ...job import HintedJob, Job
 from ...machines.cluster import Cluster
 from ...model_cards import ModelUse
 from ...parallel import DEGREES as DEGREE_NAMES
-from ...pools import Pool
+from ...pools import DeclaredPools, Laying, Pool
 from ...record import dataclass
 from ...text.nearest import nearest
 from ...text.tree import MapNode, Scalar, Value
+from ...times import as_it_runs, usual_order
+from ..pool_sizes import Changes, Errors, Found, SizeReader, accepted_sizes, find_changes
 from ..skeleton import HINTS
 from .configuration import SEQUENCE, Configuration
-from .degrees import APART, OWNERS, TUNES, Degrees, degrees_in, engine_of, is_engine, is_teacher, own_amounts, place_of, section_of
-from .pools import DeclaredPools
-from .programs import TRAINERS
+from .degrees import (
+    APART,
+    OWNERS,
+    TUNES,
+    Degrees,
+    degrees_in,
+    engine_of,
+    is_engine,
+    is_teacher,
+    leader_of,
+    own_amounts,
+    place_of,
+    section_of,
+)  # fmt: skip
+from .programs import FULLY_ASYNC, TRAINERS, ProgramKind
 
 _FIXED = {"accelerators_per_process": "per_process", "cpus": "cpus"}
 """Key of the hints -> field of a component that verl fixes."""
 REASON = "verl runs all roles of a pool in the same processes"
-DEGREES, FIT = "PW208", "PW215"
+DEGREES, FIT, PLANNED = "PW208", "PW215", "PW604"
+MEND = "fix this and plan again: until then, of the counts that verl refuses, those are planned that have fewest such reasons"
+SEPARATE = "no two pools of verl have an accelerator in common"
+STALE, STEPS = "async_training.staleness_threshold", "async_training.trigger_parameter_sync_step"
 NAMES = {
     roles.ACTOR: "actor", roles.ROLLOUT: "rollout", roles.REFERENCE: "ref", roles.CRITIC: "critic", roles.REWARD: "reward_model",
     roles.ENVIRONMENT: "env",
@@ -266,3 +285,103 @@ def _open_degrees(
         message = f"the hints of `{name}` leave {strange[0]} open, and {reason}"
         settings.notes.error("PW121", name, message, at, "cannot be expressed", help_)
     return tuple(parallel for parallel in choices if parallel not in strange)
+
+
+# -- sizes of open pools
+
+
+def judge_size(setup: VerlSetup, pool: Pool, before: Collection[tuple[str, str]]) -> Found:
+    """Return the errors of the components of a pool, torn replicas included, and all degrees.
+
+    An error of a key that is not in `before`, (code, subject) of the file's own errors, counts for
+    all components: the number results from this size.
+    """
+    findings = (*setup.settings.notes.findings, *setup.settings.unresolved)
+    errors = {(finding.code, finding.subject): finding.message for finding in findings if finding.severity is Severity.ERROR}
+    names = [known_pool.name for known_pool in setup.pools] + [component.name for component in setup.components]
+    job_subjects = {*names, *(subject for _, subject in before)}
+    by_component: dict[str, Errors] = {}
+    for name in pool.components:
+        subjects = ("", pool.name, name)
+        own_errors = [(code, message) for (code, subject), message in errors.items() if subject in subjects or subject not in job_subjects]
+        component = setup.component(name)
+        if component is not None and not setup.is_whole(component):
+            own_errors.append(("", f"its replicas of {component.parallel} would be torn"))
+        by_component[name] = own_errors
+    return by_component, {component.name: component.parallel for component in setup.components}
+
+
+def laying_of(job: Job, settings: Configuration, pools: Sequence[Pool]) -> Laying:
+    """Return the layout of all pools of a file; pools outside the job are open."""
+    return Laying(tuple(pool if pool in job.pools else replace(pool, parts=()) for pool in pools), settings.entry.reserves)
+
+
+def plan_pools(job: Job, settings: Configuration, cluster: Cluster, pools: tuple[Pool, ...], reader: SizeReader) -> Job:
+    """Add what verl accepts of open pools; with times also the layout of all `pools`."""
+    open_, workload = [pool for pool in pools if pool not in job.pools], job.planning.workload
+    if open_ and workload is not None:
+        couples = combinations([pool for pool in pools if pool.components], 2)
+        names = [(first.components[0], second.components[0]) for first, second in couples if first in open_ or second in open_]
+        relations = (*job.relations, *(Relation(DISJOINT, pair, None, SEPARATE) for pair in names))
+        # In one pool all take turns, separate pools are steady.
+        plan_keys = find_plan_keys(settings.tree(HINTS))
+        workload = as_it_runs(workload, plan_keys, _asynchronous(settings))
+        workload = workload if "workflow" in plan_keys else replace(workload, after=tuple(usual_order(job.components)))
+        # No plan can be written in parts with other degrees than planned, even if verl accepts none.
+        by_name = ((name, own_amounts(settings, pools, name)) for pool in pools for name in pool.components)
+        by_size = frozenset(name for name, current in by_name if any(amount.name in reader.following for amount in current.values()))
+        planning = replace(job.planning, laying=laying_of(job, settings, pools), workload=workload, by_size=by_size)
+        job = replace(job, relations=relations, planning=planning)
+    current = {component.name: component.parallel for component in job.components}
+    messages = {finding.message for finding in settings.notes.findings}
+    for pool in open_:
+        leaders = {name: leader for name in pool.components if (leader := leader_of(settings, pools, name)) and job.choices.get(leader)}
+        choices: dict[str, Mapping[Parallel, Changes]] = {}
+        for name in pool.components:
+            amounts = own_amounts(settings, pools, leader := leaders.get(name, name))
+            offers = {parallel: find_changes(amounts, parallel) for parallel in job.choices.get(leader, ())}
+            if offers:
+                choices[name] = {parallel: {amounts[key].name: value for key, value in new.items()} for parallel, new in offers.items()}
+        outcome = accepted_sizes(pool, cluster, job.components, choices, reader)
+        planning = replace(job.planning, tied={**job.planning.tied, **leaders})
+        if workload is not None or not (outcome.always or outcome.unread):
+            planning = replace(planning, accepted={**planning.accepted, **outcome.pairs})
+        for name, always in outcome.always.items() if workload is not None else ():
+            if always not in messages:
+                message = f"verl refuses every size of `{pool.name}`, such as the largest: {always}"
+                settings.notes.warn(PLANNED, name, message, pool.span("name") or settings.top, "", MEND)
+        unread, why = len(outcome.unread), ""
+        if unread:
+            nodes, part_size = min(outcome.unread, key=lambda size: (size[0] * size[1], size))
+            why = f"sizes of `{pool.name}`: {unread:,} of those that fit, such as {nodes} x {part_size}, are not planned"
+        # Degrees of one component that follow from sizes are choices.
+        pairs_of = {name: pairs for name, pairs in outcome.pairs.items() if name not in choices}
+        varies = {name: pairs for name, pairs in pairs_of.items() if any(parallel != current[name] for _, parallel in pairs)}
+        if len(varies) == 1 and any(component.timed for component in job.components if component.name in varies):
+            (name, pairs), *_ = varies.items()
+            degrees = dict.fromkeys(parallel for _, parallel in sorted(pairs, key=lambda pair: (pair[0], str(pair[1]))))
+            job = replace(job, choices={**job.choices, name: tuple(sorted(degrees, key=lambda parallel: parallel != current[name]))})
+        elif varies:
+            unread += (count := sum(parallel != current[name] for name, pairs in varies.items() for _, parallel in pairs))
+            why += "; " * bool(why) + f"degrees that follow from sizes: {count:,} counts on which several differ are not planned"
+        if unread and planning.workload is not None:
+            workload = replace(planning.workload, assumed=(*planning.workload.assumed, why))
+            planning = replace(planning, sizes_not_read=planning.sizes_not_read + unread, workload=workload)
+        job = replace(job, planning=planning)
+    return job
+
+
+def _asynchronous(settings: Configuration) -> str:
+    """Return the setting for training during generation; "" if they take turns.
+
+    Source: verl, verl/experimental/one_step_off_policy, and
+    verl/experimental/fully_async_policy/README.md, whose first mode waits.
+    """
+    if settings.entry.kind is not ProgramKind.SEPARATE:
+        return ""
+    stale = settings.at(STALE)
+    if settings.entry.program == FULLY_ASYNC and isinstance(stale, Scalar) and stale.value == 0:
+        steps = settings.whole(STEPS, PLANNED)
+        if steps is not None and steps.value == 1:
+            return ""
+    return f"`{settings.entry.program}`"

@@ -9,25 +9,22 @@ without `_target_`, such as `engine_kwargs`, take any key.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from typing import Sequence
+from typing import Mapping, Sequence
 
 from ...configuration.notes import Notes, is_unknown
+from ...configuration.table import Table, correct_key
 from ...findings.span import Edit, Span
 from ...text.document import Setting
 from ...text.document import SettingMark as Mark
 from ...text.interpolation_text import holds_interpolation
-from ...text.nearest import closest, distance
+from ...text.nearest import SLIP, closest, distance
 from ...text.tree import MANDATORY, MapNode, Scalar, Value, find
 from .configuration import Configuration
-from .defaults import Table
 from .degrees import TUNES
-from .programs import TRAINERS, configurations, facts, have_it, name_release, releases
+from .programs import TRAINERS, configurations, facts, releases
 
 REFUSED, UNREAD = "PW012", "PW104"
-NEAR = 2
-"""Maximum number of wrong letters in a misspelling that nothing refuses."""
 SHORT = 6
 """Maximum length of keys with a limit of a single wrong letter."""
 MOST_NAMED = 3
@@ -36,10 +33,7 @@ REAL: Sequence[str] = facts("settings")["looked_up"]["keys"]
 """Keys that verl looks up although no configuration has them, sorted."""
 POOL = ("trainer.nnodes", "trainer.n_gpus_per_node")
 """Keys that every trainer reads. Source: verl, init_resource_pool_mgr of its task runners."""
-_KINDS = frozenset({"tensor", "pipeline", "data", "expert", "context", "sequence"})
-_DEGREE = re.compile("[tpdec]p(_size)?")
-_TRAINED = ("actor_rollout_ref.actor", "actor_rollout_ref.rollout", "actor_rollout_ref.model", "critic")
-_TUNED = ("model", "engine", "optim", "checkpoint")
+_DATACLASSES: Mapping[str, Sequence[str]] = facts("settings")["dataclasses"]
 
 
 def judge_keys(notes: Notes, settings: Configuration) -> None:
@@ -94,7 +88,7 @@ class _Keys:
 
     def __init__(self, notes: Notes, settings: Configuration, table: Table) -> None:
         self.notes, self.settings, self.table = notes, settings, table
-        self.composed = notes.document.is_composed
+        self.composed, self.excerpt = notes.document.is_composed, notes.document.excerpt
         self.release = settings.choice.release
         self.added, self.refused = set[str](), set[str]()
         self.sections: dict[str, tuple[int, str]] = {}
@@ -110,17 +104,15 @@ class _Keys:
                     why = f"`{key}` is a key of another configuration than `{name}`, which is assumed"
                     self.notes.unsure("PW122", "", why, True, "Name the program: `python3 -m MODULE key=value`")
                 elif not self._list_with_earlier(key, setting.key_span):
-                    message = f"`{name}` of {self.release} has no key `{key}`"
-                    self._refuse(
-                        setting.key_span, message, configurations().find_releases(name, key), correct_key(self.table, key), setting
-                    )
+                    message, mask = f"`{name}` of {self.release} has no key `{key}`", catalog.find_releases(name, key)
+                    self._refuse(setting.key_span, message, mask, correct_key(self.table, key), setting)
         elif kind is Mark.ADD and not self.composed and isinstance(setting.value, Scalar) and self._is_set(key):
             message = f"`{key}` is already in `{name}` of {self.release}"
-            edit = Edit(setting.span.part(0, 1), "") if self._text(setting.span)[:1] == "+" else None
+            edit = Edit(setting.span.part(0, 1), "") if self.excerpt(setting.span)[:1] == "+" else None
             self.notes.error(REFUSED, "", message, setting.key_span, "there already", f"write `{setting.text[1:]}`", edit, BY_HYDRA)
         elif not self.has(key) and (refusal := self._refused_field(key)):
             better = find_near(self.table, key)
-            edit = Edit(setting.span.part(0, len(kind.value) + len(key)), better) if self._text(setting.span) == setting.text else None
+            edit = Edit(setting.span.part(0, len(kind.value) + len(key)), better) if self.excerpt(setting.span) == setting.text else None
             self._report_no_field(refusal, better, setting.key_span, edit)
         elif not self.has(key) and (better := find_near(self.table, key)):
             message = f"verl has no key `{key}`: it is added, and nothing reads it"
@@ -167,11 +159,8 @@ class _Keys:
                 continue
             message = f"`{group}` has no option `{option}` in {self.release}"
             if mask or not self._has_folders():
-                options = [
-                    candidate for candidate in catalog.options_of(name, group) if self._holds(catalog.option_in(name, group, candidate))
-                ]
-                help_ = f"options are {', '.join(f'`{candidate}`' for candidate in options)}"
-                self._refuse(setting.key_span, message, mask, help_=help_)
+                options = (word for word in catalog.options_of(name, group) if self._holds(catalog.option_in(name, group, word)))
+                self._refuse(setting.key_span, message, mask, help_=f"options are {', '.join(f'`{word}`' for word in options)}")
             else:
                 why = f"`{group}={option}` is not verl's; it may be in a folder of configurations that is not read"
                 self.notes.unsure("PW013", group, why, True, "Pass `--config-root DIR` with that folder")
@@ -197,9 +186,8 @@ class _Keys:
                     self.notes.report_type(key, key, entry.value, "a map", f"write keys such as `{inner}` below it")
             elif refusal := self._refused_field(key):
                 better = find_near(table, key)
-                self._report_no_field(
-                    refusal, better, entry.key.span, self.notes.rename(entry, better.rpartition(".")[2]) if better else None
-                )
+                edit = self.notes.rename(entry, better.rpartition(".")[2]) if better else None
+                self._report_no_field(refusal, better, entry.key.span, edit)
             elif better := find_near(table, key):
                 default, is_set = table.defaults.get(self.settings.resolve_key(better)), self.settings.at(better) is not None
                 default_notes = [f"`{better}` stays {default.value}"] if default is not None and default.value is not None else []
@@ -243,14 +231,14 @@ class _Keys:
 
     def _refuse(self, at: Span, message: str, mask: int, better: str = "", setting: Setting | None = None, help_: str = "") -> None:
         """Add an error of Hydra; `mask`: accepting releases, `better`: the probable key."""
-        notes, label = [BY_HYDRA], "no such option" if help_ else "not a key"
+        notes, label, releases_known = [BY_HYDRA], "no such option" if help_ else "not a key", self.settings.choice.table
         makes = self._makes(self.release.index, setting.key) if setting and self._holds(mask) else []
         if makes:
             better, help_ = "", f"choose what has it: {' or '.join(f'`{selection}`' for selection in makes[:MOST_NAMED])}"
         elif setting is not None and setting.kind is Mark.CHANGE and (read := self._find_hidden(setting.key, better)):
             better, help_ = "", f"write `+{read}{setting.text[len(setting.key) :]}`: verl takes it, though no configuration has it"
         elif mask:
-            notes, help_ = [*notes, have_it(mask)], name_release(mask)
+            notes, help_ = [*notes, releases_known.have_it(mask)], releases_known.name_release(mask)
         elif setting is not None and setting.kind is Mark.CHANGE:
             refusal = self._refused_field(setting.key)
             help_ = "leave it out" if refusal else f"write `+{setting.text}` if your own code reads it, else leave it out"
@@ -273,7 +261,7 @@ class _Keys:
             return
         self.refused.add(field)
         notes = ["the job fails with a TypeError when verl reads this section, before the first step"]
-        notes += [have_it(mask)] if mask else []
+        notes += [self.settings.choice.table.have_it(mask)] if mask else []
         message = f"`{name}` of {self.release} has no field `{field.rpartition('.')[2]}`, and takes no other key"
         self.notes.error(UNREAD, better, message, at, "not a field", f"write `{better}`" if better else "leave it out", edit, *notes)
 
@@ -302,7 +290,7 @@ class _Keys:
         in_dataclass = any(f"{owner}.".startswith(f"{section}.") for section in self._sections)
         if in_dataclass and self._holds(self._field(owner, name)[2]):
             return key
-        limit = min(NEAR, distance(key, better) - 1) if better else NEAR
+        limit = min(SLIP, distance(key, better) - 1) if better else SLIP
         candidate = closest(key, REAL, limit) or ""
         return "" if better and candidate.rpartition(".")[2] in better else candidate
 
@@ -323,55 +311,15 @@ class _Keys:
         if settings.is_older_than("0.6.0") or entry.own_trainer:
             return ()
         if entry.kind in TRAINERS:
-            return _TRAINED if settings.has_critic else _TRAINED[:-1]
-        return _TUNED if entry.configuration == "sft_trainer_engine" and entry.kind in TUNES else ()
+            return [owner for owner in _DATACLASSES["trained"] if owner != "critic" or settings.has_critic]
+        return _DATACLASSES["tuned"] if entry.configuration == "sft_trainer_engine" and entry.kind in TUNES else ()
 
     def _rewritten(self, setting: Setting, better: str) -> Edit | None:
-        return Edit(setting.key_span, better) if self._text(setting.key_span) == setting.key else None
-
-    def _text(self, at: Span) -> str:
-        return self.notes.document.text_of(at.file)[at.start : at.end]
+        return Edit(setting.key_span, better) if self.excerpt(setting.key_span) == setting.key else None
 
 
 def _is_below(key: str, owner: str) -> bool:
     return key == owner or key.startswith(f"{owner}.")
-
-
-def correct_key(table: Table, key: str) -> str:
-    """Return the probable key for a wrong key; "" if none is similar."""
-    path, rest = "", key.split(".")
-    while rest:
-        names = [name for name in table.sections.get(path, {}) if rest[1:] or f"{path}.{name}" not in table.sections]
-        similar = [candidate for candidate in names if _may_be_meant(rest[0], candidate)]
-        close = rest[0] if rest[0] in names else closest(rest[0], similar) or closest(rest[0].replace("num_", "n"), similar)
-        # The only name that the wrong one begins or goes on with, such as `n_gpus_per_node` for `num_gpu`.
-        start, short = rest[0].replace("num_", "n_"), _DEGREE.fullmatch(rest[0])
-        suffixes = {name: start.removeprefix(name) if start.startswith(name) else "" for name in names}
-        longer = [name for name in names if len(start) > NEAR and (name.startswith(start) or suffixes[name].isalpha())]
-        degrees = [name for name in names if short and name[0] == start[0] and "_parallel_" in name]
-        close = close or (longer[0] if len(longer) == 1 else next(iter(degrees), None))
-        if close is None:
-            break
-        path, rest = f"{path}.{close}".lstrip("."), rest[1:]
-    if not rest and path != key:
-        return path
-    last, sections = key.rpartition(".")[2], set(key.split("."))
-    same = [candidate for candidate in table.keys if candidate.endswith(f".{key}")]
-    if not same:
-        same = [candidate for candidate in table.keys if candidate.rpartition(".")[2] == last]
-        relatives = [candidate for candidate in same if len(sections.intersection(candidate.split("."))) > 1]
-        same = relatives or (same if len(same) == 1 else [])
-
-    def far(candidate: str) -> tuple[int, int]:
-        return -len(sections.intersection(candidate.split("."))), distance(key, candidate)
-
-    return min(same, key=far, default="")
-
-
-def _may_be_meant(name: str, candidate: str) -> bool:
-    """Return False for a key of other parallel ranks, or of half the length."""
-    first, second = (_KINDS.intersection(key.split("_")) for key in (name, candidate))
-    return (not first or not second or first == second) and 2 * len(candidate) >= len(name)
 
 
 def find_near(table: Table, key: str) -> str:
@@ -379,12 +327,12 @@ def find_near(table: Table, key: str) -> str:
     owner, _, name = key.rpartition(".")
     if key in REAL or configurations().find_releases(table.name, key):
         return ""
-    close = closest(name, table.sections.get(owner, {}), NEAR if len(name) > SHORT else 1)
+    close = closest(name, table.sections.get(owner, {}), SLIP if len(name) > SHORT else 1)
     if close is None:
         return ""
     # A difference of a whole word, or of a number, is no misspelling.
     words = name.count("_") != close.count("_")
-    slip = not words or distance(name.replace("_", ""), close.replace("_", "")) < NEAR
+    slip = not words or distance(name.replace("_", ""), close.replace("_", "")) < SLIP
     return f"{owner}.{close}".lstrip(".") if slip else ""
 
 

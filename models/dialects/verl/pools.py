@@ -7,54 +7,29 @@ examples/split_placement, trainer/main_generation_server.py; verl-recipe, gkd/ma
 
 from __future__ import annotations
 
-from dataclasses import field, replace
-from typing import Any, Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Callable, Mapping, Sequence
 
 from ...configuration.settings import Amount
 from ...findings.finding import Severity, error
 from ...findings.span import Span
 from ...findings.wording import are, with_noun
 from ...machines.shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
-from ...pools import Pool, PoolParts
-from ...record import dataclass
+from ...pools import DeclaredPools, Pool, PoolParts, Ranges
 from ...releases.release import Range
 from ...text.tree import MapNode
 from .configuration import Configuration
 from .degrees import APART, SINGLE_TEACHER, TEACHER, TEACHERS, Degrees, engine_of, place_of
-from .moments import WITH_TEACHERS
-from .programs import DRAFT, FULLY_ASYNC, MAIN_PPO, SPEC, ProgramKind, facts
+from .programs import DRAFT, FULLY_ASYNC, MAIN_PPO, MOMENTS, SPEC, ProgramKind
 
 MAX_PROCESSES = 1 << 20
 """Limit on the accelerators of a pool; our own, far above any job."""
 FIT, ROLES, MODE, DEGREES, LEFT, TORN = "PW215", "PW122", "PW123", "PW208", "PW804", "PW214"
 NODES, ACCELERATORS = "trainer.nnodes", "trainer.n_gpus_per_node"
 OWN_NODES, OWN_ACCELERATORS = "rollout.nnodes", "rollout.n_gpus_per_node"
-GKD = "on_policy_distill_trainer"
-_LAUNCHERS: Mapping[str, Any] = facts("settings")["launchers"]
+_WITH_TEACHERS = MOMENTS["WITH_TEACHERS"]
 Size = tuple[Amount, Amount]
 """(nodes, accelerators per node)."""
-Ranges = Mapping[str, tuple[int, int]]
-
-
-@dataclass(frozen=True)
-class DeclaredPools:
-    """Pools of a job, in verl's order of creation.
-
-    Attributes
-    ----------
-    pools : pools of a known size.
-    nodes : machines that the file states; () without any.
-    ranges : first and last rank of components that run on a part of their pool.
-    """
-
-    pools: tuple[Pool, ...]
-    nodes: tuple[PoolParts, ...] = ()
-    ranges: Ranges = field(default_factory=dict)
-
-    def size(self, component: str, pool: Pool) -> int:
-        """Return the number of ranks of a component in a pool."""
-        first, last = self.ranges.get(component, (0, pool.size - 1))
-        return last - first + 1
 
 
 # -- sizes
@@ -179,7 +154,7 @@ def _reward_pool(settings: Configuration) -> tuple[Pool, ...]:
 
 def separate_pools(settings: Configuration) -> DeclaredPools:
     """Return the pools of trainer and rollout; since 0.7.1 rollout servers have their own pools."""
-    entry, distils = settings.entry, settings.entry.configuration == GKD
+    entry, distils = settings.entry, settings.entry.configuration == "on_policy_distill_trainer"
     trains = ["actor"] if distils else _roles(settings, "actor")
     has_reward = settings.has_reward_model and not distils
     has_server_pools = settings.since("0.7.1") and not distils
@@ -262,29 +237,16 @@ def torchrun_pool(settings: Configuration) -> DeclaredPools:
         why = "the number of processes is an option of torchrun, not of the configuration"
         settings.notes.unsure(FIT, "actor", why, True, "Verify the script that starts it")
         return DeclaredPools((pool_of("torchrun", size, ("actor",), 0),) if size else ())
-    options, amounts = dict(program.options), []
-    options |= _per_node(options)
+    from ...script.machine import find_processes
+
+    amounts = []
     for name, most in (("--nnodes", MAX_NODES), ("--nproc_per_node", MAX_ACCELERATORS_PER_NODE)):
-        option = next((alias for alias in _LAUNCHERS["options"][name] if alias in options), "")
-        default = "" if program.launcher.partition(" ")[0] in _LAUNCHERS["counts_itself"] and name != "--nnodes" else "1"
-        text = options[option] if option else default
-        if not (text.isascii() and text.isdecimal() and len(text) < 8 and 0 < int(text) <= most):
-            why = f"`{option or name}` is {f'`{text[:40]}`, which is no such number' if text else 'not known here'}"
-            if text in ("gpu", "auto", "cpu", "xpu"):
-                why = f"`{option}={text}` starts as many processes as a node has devices"
+        option, value, why = find_processes(program, name, most)
+        if why:
             settings.notes.unsure(FIT, "actor", why, True, f"Write a number for `{option or name}`")
             return DeclaredPools(())
-        amounts.append(Amount(int(text), option or name, None, "" if option else "torchrun"))
+        amounts.append(Amount(value, option or name, None, "" if option else "torchrun"))
     return DeclaredPools((pool_of("torchrun", (amounts[0], amounts[1]), ("actor",), 0, program.span),))
-
-
-def _per_node(options: Mapping[str, str]) -> dict[str, str]:
-    """Return the processes of a node where accelerate is told those of all machines."""
-    total = options.get("--num_processes", options.get("--num-processes", ""))
-    machines = next((options[alias] for alias in _LAUNCHERS["options"]["--nnodes"] if alias in options), "1")
-    if not (total.isdecimal() and machines.isdecimal() and int(machines)) or int(total) % int(machines):
-        return {}
-    return {"--nproc_per_node": str(int(total) // int(machines))}
 
 
 # -- pools of servers
@@ -404,11 +366,9 @@ def _teachers(settings: Configuration) -> tuple[tuple[Pool, ...], Ranges]:
     if degrees and total % replica:
         of_pool = f"`teacher_pool` ({count.value} x {size.value})"
         message = f"a replica of the teacher ({with_noun(replica, 'accelerator')}) must divide {of_pool}"
-        at, help_ = (
-            place_of(degrees[1]) or size.span or count.span or settings.top,
-            f"set `{degrees[1]['tp'].name}` to a divisor of {total}",
-        )
-        settings.notes.error(DEGREES, TEACHER, message, at, f"{total} % {replica} = {total % replica}", help_, None, WITH_TEACHERS)
+        at = place_of(degrees[1]) or size.span or count.span or settings.top
+        help_ = f"set `{degrees[1]['tp'].name}` to a divisor of {total}"
+        settings.notes.error(DEGREES, TEACHER, message, at, f"{total} % {replica} = {total % replica}", help_, None, _WITH_TEACHERS)
     return _pools(settings, ("teacher_pool", pool_size, (TEACHER,))), {}
 
 
@@ -428,14 +388,13 @@ def _several(settings: Configuration, names: list[str], total: int, accelerators
             message = f"teacher `{name}` has no {lacks}, which verl demands of each of several teachers"
             help_ = f"set {' and '.join(f'`+{key}=`' for key in missing)}"
             help_ = f"write `{TEACHERS}.{SINGLE_TEACHER}`: there is one teacher" if len(names) == 1 else help_
-            notes.error(MODE, component, message, settings.place(path), "", help_, None, WITH_TEACHERS)
+            notes.error(MODE, component, message, settings.place(path), "", help_, None, _WITH_TEACHERS)
             return {}
         word = settings.word(f"{path}.key", ROLES)
         if word and keys.setdefault(word, name) != name:
             message = f"teachers `{keys[word]}` and `{name}` have the same key `{word}`, so verl raises a ValueError"
-            notes.error(
-                MODE, component, message, settings.place(f"{path}.key"), "", "give each teacher a key of its own", None, WITH_TEACHERS
-            )
+            at, help_ = settings.place(f"{path}.key"), "give each teacher a key of its own"
+            notes.error(MODE, component, message, at, "", help_, None, _WITH_TEACHERS)
         count, replica = replicas.value, degrees[0].replica
         demands.append(f"{name} {count} x {replica}")
         reasons = (_torn(demand + start * replica, replica, accelerators.value) for start in range(count))
@@ -448,7 +407,7 @@ def _several(settings: Configuration, names: list[str], total: int, accelerators
         message = f"the teachers need {with_noun(demand, 'accelerator')} ({', '.join(demands)}), but `teacher_pool` has {total}"
         help_ = f"set `num_replicas` of the teachers, or `{accelerators.name}`, so that they are equal"
         at = settings.place(f"{TEACHERS}.{names[0]}")
-        notes.error(DEGREES, TEACHER, message, at, f"{demand} of {total}", help_, None, WITH_TEACHERS)
+        notes.error(DEGREES, TEACHER, message, at, f"{demand} of {total}", help_, None, _WITH_TEACHERS)
         return {}
     for name, why in refusals.items():
         help_ = f"reorder the teachers, or change `{TEACHERS}.{name}.inference.tensor_model_parallel_size`"

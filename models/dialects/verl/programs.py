@@ -1,4 +1,4 @@
-"""Programs of verl and verl-recipe, from facts/, and the program that reads a configuration.
+"""Programs and configurations of verl and verl-recipe by release, from facts/.
 
 Source: verl, verl/trainer/*.py, verl/experimental/*/, examples/split_placement/; verl-recipe,
 */main_*.py. A program that is a Ray task, or an actor without `num_cpus`, reserves no CPU.
@@ -8,19 +8,24 @@ from __future__ import annotations
 
 import json
 from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any, Mapping, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 from ...configuration.notes import Notes
+from ...configuration.table import Table, make_table
 from ...findings.finding import Severity
 from ...pools import Reserve
 from ...record import dataclass
 from ...releases.choice import ReleaseChoice, newest
 from ...releases.configurations import Configurations
-from ...releases.release import ALWAYS, Releases, ReleaseTable, read_releases, spans_of
-from ...text.document import Program
-from ...text.tree import ListNode, MapNode, find
+from ...releases.evidence import choose_by_masks
+from ...releases.release import ALWAYS, Releases, ReleaseTable, read_releases
+from ...text.document import Document, Program
+from ...text.document import SettingMark as Mark
+from ...text.interpolation_text import holds_interpolation
+from ...text.tree import UNRESOLVED, ListNode, MapNode, Scalar, find
+from ..released import infer_release
 
 FOLDER = Path(__file__).parent / "facts"
 SLOTS = 3
@@ -37,6 +42,7 @@ PROCESSES = "verl.trainer.fsdp_sft_trainer"
 ENGINE_PROCESSES = "verl.trainer.sft_trainer"
 EVALUATION = "verl.trainer.main_eval"
 DECLARED = "verl.trainer.ppo.ray_trainer"
+_OWN = ("_self_", "hydra")
 SPEC, DRAFT = "resource_pool_spec", "topology.device_pools"
 """Keys of pools that no program reads from a file."""
 WORKS_LIKE = "Verify it as the program of verl that places the same roles, such as `-m verl.trainer.main_ppo`"
@@ -109,17 +115,6 @@ def choice_of(notes: Notes) -> ReleaseChoice:
     return notes.choice or newest(table())
 
 
-def have_it(mask: int) -> str:
-    """Return a sentence about the releases of some bits; "" without any."""
-    having = [release for release in table() if mask >> release.index & 1]
-    return f"verl {spans_of(having)} {'has' if len(having) == 1 else 'have'} it" if having else ""
-
-
-def name_release(mask: int) -> str:
-    """Return the advice to name the newest release of some bits."""
-    return f"name the release that you run: `--framework verl=={releases().names[mask.bit_length() - 1]}`"
-
-
 @cache
 def configurations() -> Configurations:
     """Return the configurations of every release."""
@@ -133,6 +128,8 @@ def facts(name: str) -> Any:
 
 
 _DATA: Mapping[str, Any] = facts("programs")
+MOMENTS: Mapping[str, str] = facts("settings")["moments"]
+"""Name -> note of a finding: the moment when verl notices it."""
 _FACTS: Mapping[str, Mapping[str, Any]] = {data["program"]: data for data in _DATA["programs"]}
 
 
@@ -205,8 +202,8 @@ def entry_of(notes: Notes, root: MapNode, program: Program | None) -> EntryPoint
         better = next((name for name in names if names_in(name) >> release & 1), "")
         severity = Severity.ERROR if choice_of(notes).is_stated and not program.found else Severity.WARNING
         message = f"verl {choice_of(notes).release.name} has no `{module_of(program.name)}`, so nothing starts"
-        help_ = f"run `{better}`" if better else name_release(mask)
-        notes.judge(ALWAYS, severity, "PW123", "", message, program.span, "not in this release", help_, None, have_it(mask))
+        help_ = f"run `{better}`" if better else table().name_release(mask)
+        notes.judge(ALWAYS, severity, "PW123", "", message, program.span, "not in this release", help_, None, table().have_it(mask))
     return entry_in(entry.program, release) if entry.program in _FACTS else entry
 
 
@@ -247,3 +244,137 @@ def entry_of_keys(root: MapNode, file: str = "") -> EntryPoint:
     signs: Sequence[tuple[str, Sequence[Sequence[str]]]] = _DATA["signs"]
     candidates = (program for program, conditions in signs if all(any(find(root, key) is not None for key in keys) for keys in conditions))
     return entry_in(next(candidates, MAIN_PPO))
+
+
+# -- configurations
+
+
+def table_for(document: Document, entry: EntryPoint) -> Table | None:
+    """Return the table of the document's configuration in the selected release; None if unknown."""
+    name = configuration_of(document, entry)
+    index = document.release.release.index if document.release else len(releases().names) - 1
+    return table_of(name, index, find_choices(document, name)) if name else None
+
+
+def bare(name: str) -> str:
+    """Return the name of a configuration without folder and ending."""
+    return name.rpartition("/")[2].removesuffix(".yaml")
+
+
+@lru_cache(maxsize=32)
+def table_of(name: str, index: int, choices: tuple[tuple[str, str | None], ...] = ()) -> Table | None:
+    """Return the table of a configuration in the release at an index; None if unknown."""
+    name, catalog = bare(name), configurations()
+    tree = catalog.compose(name, index, dict(choices))
+    if tree is None:
+        return None
+    path = catalog.path(name, index)
+    release = releases().names[index]
+    source = f"verl {release}, {path}" if path.startswith(("verl/", "examples/", "recipe/")) else f"verl-recipe, {path}"
+    return make_table(name, tree, source, choices)
+
+
+def configuration_of(document: Document, entry: EntryPoint) -> str:
+    """Return the name of a document's base configuration; "" if unknown.
+
+    A file that names none is taken to be merged onto the configuration of its program.
+    """
+    program, index = document.program, configurations().index
+    if program is not None and program.config_name:
+        name = bare(program.config_name)
+        return name if name in index else _of_defaults(document)
+    if program is not None:
+        # The name is given, but unknown.
+        unsaid = any(name == "--config-name" for name, _ in program.options)
+        return "" if unsaid else entry.configuration
+    name = bare(document.source.name)
+    if document.source.root.get("defaults") is not None:
+        return _of_defaults(document) or (name if name in index else "")
+    strategy = find(document.root, "actor_rollout_ref.actor.strategy")
+    if isinstance(strategy, Scalar) and strategy.text == "megatron":
+        return entry.configuration.replace("ppo_trainer", "ppo_megatron_trainer")
+    return name if name in index else entry.configuration
+
+
+def _of_defaults(document: Document) -> str:
+    """Return the only known configuration in the `defaults` lists of all texts."""
+    configuration = ""
+    for source in (document.source, *document.included.values()):
+        tree = source.value if source.name.endswith((".yaml", ".yml")) else None
+        defaults = tree.get("defaults") if isinstance(tree, MapNode) else None
+        for item in defaults.items if isinstance(defaults, ListNode) else ():
+            name = item.text if isinstance(item, Scalar) else ""
+            if isinstance(item, MapNode) and item.entries:
+                name = item.entries[0].key.text.removeprefix("override ").split("/")[0]
+            if name in _OWN:
+                continue
+            if name not in configurations().index:
+                return ""
+            configuration = name
+    return configuration
+
+
+def find_choices(document: Document, name: str) -> tuple[tuple[str, str | None], ...]:
+    """Return the groups with an option on the command line; None for an unknown option."""
+    if not document.settings or document.is_composed:
+        return ()
+    groups = configurations().groups(name)
+    options: dict[str, str | None] = {}
+    for setting in document.settings:
+        group = setting.key if setting.package is None or setting.package == setting.key else f"{setting.key}@{setting.package}"
+        if group in groups and isinstance(setting.value, Scalar):
+            is_known = setting.value.tag != UNRESOLVED and not holds_interpolation(setting.value.text)
+            options[group] = setting.value.text if is_known else None
+    return tuple(options.items())
+
+
+def guess_release(document: Document) -> ReleaseChoice:
+    """Return the newest release consistent with a document; the newest for an unknown program."""
+    program = document.program
+    entry = find_program(program.name) if program is not None and program.name else entry_of_keys(document.root, document.source.name)
+    if entry is None:
+        return newest(table())
+    masks: dict[str, int] = {}
+    if program is not None and (names := names_in(program.name)):
+        masks[program.name] = names
+    name = configuration_of(document, entry)
+    if name:
+        masks[name] = configurations().mask(name)
+        masks.update(_of_settings(document, name) if document.settings else _of_keys(document.root, name))
+    for text, runs in facts("evidence").items():  # values that only some releases accept
+        path, _, value = text.partition("=")
+        scalar = find(document.root, path)
+        if isinstance(scalar, Scalar) and scalar.text == value:
+            masks[text] = releases().mask(runs)
+    return choose_by_masks(table(), {sign: mask for sign, mask in masks.items() if mask})
+
+
+def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice | None:
+    """See `Dialect.release_of`."""
+    return infer_release(FOLDER / "releases.json", document, roots, guess_release)
+
+
+def _of_settings(document: Document, name: str) -> Iterator[tuple[str, int]]:
+    """Yield required keys, and keys with `+` that must be missing, with their releases."""
+    catalog, all_releases = configurations(), (1 << len(releases().names)) - 1
+    for group, option in find_choices(document, name):
+        yield f"{group}={option}", catalog.option_in(name, group, option) if option is not None else 0
+    seen = set[str]()
+    for setting in document.settings:
+        if "/" in setting.key or setting.package is not None or setting.key in seen:
+            continue
+        seen.add(setting.key)
+        if setting.kind is Mark.CHANGE or setting.kind is Mark.DELETE:
+            yield setting.key, catalog.find_releases(name, setting.key)
+        # Hydra adds a key only if it is missing.
+        elif setting.kind is Mark.ADD and isinstance(setting.value, Scalar):
+            yield f"+{setting.key}", all_releases & ~catalog.find_valued(name, setting.key)
+
+
+def _of_keys(root: MapNode, name: str, path: str = "") -> Iterator[tuple[str, int]]:
+    for entry in root:
+        key = f"{path}.{entry.key.text}".lstrip(".")
+        if isinstance(entry.value, MapNode) and entry.value.entries:
+            yield from _of_keys(entry.value, name, key)
+        else:
+            yield key, configurations().find_releases(name, key)

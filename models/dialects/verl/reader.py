@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Iterable, Mapping, Union
 
 from ...configuration.settings import Amount
@@ -19,6 +19,7 @@ from ...machines.cluster import Cluster
 from ...machines.shorthand import DeclaredNodes
 from ...parallel import Parallel
 from ...planning.spec import PlanningSpec
+from ...pools import DeclaredPools, Pool
 from ...problem import Problem
 from ...reading import FileSession, Reading
 from ...record import dataclass
@@ -26,18 +27,29 @@ from ...text.document import Document
 from ...text.form import Form
 from ...text.tree import MapNode, Scalar, find, leaves, with_value
 from ..following import ChosenDegrees, JobWith, interpolates, report_all_refused, with_dependent_degrees, with_hint
+from ..pool_capacity import PoolCapacity
+from ..pool_sizes import MOST_READ, Found, Known, Numbers, SizeReader, find_changes, following_keys
 from ..skeleton import HINTS, Reader
 from .configuration import Configuration
-from .defaults import release_of, table_for
 from .degrees import own_amounts
-from .job import VerlSetup, components_of, derive_sizes, is_open, open_component, relations_of, with_hints
+from .job import PLANNED as UNPLANNED
+from .job import (
+    VerlSetup,
+    components_of,
+    derive_sizes,
+    is_open,
+    judge_size,
+    laying_of,
+    open_component,
+    plan_pools,
+    relations_of,
+    with_hints,
+)  # fmt: skip
 from .keys import judge_keys
-from .pools import FIT, POOLS, DeclaredPools
-from .programs import ProgramKind, entry_of
-from .room import lay_out_pools
-from .sizes import MOST_READ, Known, Numbers, SizeReader, find_changes, following_keys, laying_of, plan_pools
-from .sizes import PLANNED as UNPLANNED
+from .pools import FIT, POOLS, split_servers
+from .programs import MOMENTS, ProgramKind, entry_of, release_of, table_for
 from .work import judge
+from .work.work import SHARES
 
 CAPABILITIES = Capabilities(
     groups_may_cross=True,
@@ -127,7 +139,7 @@ class VerlReader(Reader):
         settings, declaration, machines = self.settings, self.declared, self.machines
         sized_pools = replace(declaration, pools=tuple(pool for pool in declaration.pools if not is_open(settings, pool)))
         without_ranks = components_of(settings, declaration, sized_pools.pools)
-        cluster, runs = lay_out_pools(settings, sized_pools, machines, self.suits)
+        cluster, runs = self.capacity().lay_out(sized_pools, machines, partial(split_servers, settings))
         components = tuple(replace(item, runs=runs[item.name]) if item.name in runs else open_component(item) for item in without_ranks)
         # The finding about capacity covers the CPUs too.
         if isinstance(machines, Cluster) and cluster is not machines:
@@ -144,14 +156,28 @@ class VerlReader(Reader):
             judge_keys(self.notes, settings)
         return setup, draft, cluster
 
+    def capacity(self) -> PoolCapacity:
+        """Return the judge of capacity for pools.
+
+        Source: verl, verl/single_controller/ray/base.py: the sum of all accelerators is checked at
+        once (_check_resource_available), and nothing else since 0.6.0 (get_placement_groups).
+        """
+        entry, without = self.settings.entry, "PER_NODE" if self.settings.is_older_than("0.6.0") else "NO_ROOM"
+        of_sum, of_part = MOMENTS.get(entry.name, MOMENTS["AT_ONCE"]), MOMENTS[without]
+        if entry.kind is ProgramKind.PROCESSES:
+            of_sum = of_part = MOMENTS["TORCHRUN"]
+        return PoolCapacity(self.notes, self.settings, entry.reserves, self.suits, of_sum, of_part, MOMENTS["NO_ROOM"])
+
     def _build_size_reader(self, setup: VerlSetup, results: Known) -> SizeReader:
         open_ = [pool for pool in self.declared.pools if pool not in setup.pools]
         sizes = [key for pool in open_ for key in (pool.nodes_key, pool.accelerators_key)]
         before = frozenset((finding.code, finding.subject) for finding in self.notes.findings)
         following = following_keys(self.document.root, sizes) if self.is_tied else frozenset()
-        return SizeReader(
-            results, lambda changes: self.change(changes, TRAINING, with_hints=False).setup()[0], cache(self.degrees), following, before
-        )
+
+        def again(changes: SettingChanges, pool: Pool) -> Found:
+            return judge_size(self.change(changes, TRAINING, with_hints=False).setup()[0], pool, before)
+
+        return SizeReader(results, again, cache(self.degrees), following, SHARES)
 
     def change(self, changes: SettingChanges, level: str, with_hints: bool = True) -> VerlReader:
         """Return a reader of the file with changed numbers and references."""
@@ -265,9 +291,8 @@ class VerlOpening:
         reading = self._read(machines)
         if reading.problem is None or reading.failed or not reading.problem.job.choices:
             return ()
-        return report_all_refused(
-            reading.problem.job, self._job_with(reading, reading.problem, self._own(reading.problem.job.choices), None, [])
-        )
+        job_with = self._job_with(reading, reading.problem, self._own(reading.problem.job.choices), None, [])
+        return report_all_refused(reading.problem.job, job_with)
 
     def _with_followers(self, reading: Reading, problem: Problem, results: Known) -> tuple[Job, tuple[Finding, ...]]:
         """Add degrees that follow from open ones; refuse if no choice is accepted."""

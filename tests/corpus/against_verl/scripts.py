@@ -8,7 +8,7 @@ from typing import Any, Iterator
 
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import read_all
-from placewright.models.dialects.verl.defaults import table_of
+from placewright.models.dialects.verl.programs import table_of
 from placewright.models.reading import Reading
 from placewright.models.script.document import read_script
 from placewright.models.script.launch import LaunchCommand, launch_of

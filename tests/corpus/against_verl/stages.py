@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from placewright.models.dialects.verl import moments as notices
-from placewright.models.dialects.verl.room import AT_ONCE, LATER
-from placewright.models.dialects.verl.room import NEVER as NO_ROOM
+from placewright.models.dialects.verl.programs import MOMENTS
 from placewright.models.findings.finding import Finding
 
 SILENT: frozenset[str] = frozenset({"never"})
@@ -12,21 +10,19 @@ SILENT: frozenset[str] = frozenset({"never"})
 ENGINES = frozenset({"engines"})
 WORKERS = frozenset({"workers", *ENGINES})
 STAGES = {
-    notices.AT_START: frozenset({"start"}),
-    notices.IN_ROLLOUTER: frozenset({"start"}),
-    notices.BEFORE_WORKERS: frozenset({"start"}),
-    notices.WITH_CRITIC: frozenset({"groups"}),
-    notices.IN_WORKERS: WORKERS,
-    notices.UNCHECKED_AT_START: WORKERS,
-    notices.AFTER_WEIGHTS: ENGINES,
-    notices.IN_SERVER: ENGINES,
-    notices.WITH_REWARD: frozenset({"reward"}),
-    notices.FIRST_STEP: frozenset({"step"}),
-    notices.FIRST_UPDATE: frozenset({"update"}),
-    notices.NEVER: SILENT,
-    AT_ONCE: frozenset({"room"}),
-    NO_ROOM: frozenset({"room"}),
-    **{note: frozenset({"room"}) for note in LATER.values()},
+    MOMENTS["AT_START"]: frozenset({"start"}),
+    MOMENTS["IN_ROLLOUTER"]: frozenset({"start"}),
+    MOMENTS["BEFORE_WORKERS"]: frozenset({"start"}),
+    MOMENTS["WITH_CRITIC"]: frozenset({"groups"}),
+    MOMENTS["IN_WORKERS"]: WORKERS,
+    MOMENTS["UNCHECKED_AT_START"]: WORKERS,
+    MOMENTS["AFTER_WEIGHTS"]: ENGINES,
+    MOMENTS["IN_SERVER"]: ENGINES,
+    MOMENTS["WITH_REWARD"]: frozenset({"reward"}),
+    MOMENTS["FIRST_STEP"]: frozenset({"step"}),
+    MOMENTS["FIRST_UPDATE"]: frozenset({"update"}),
+    MOMENTS["NEVER"]: SILENT,
+    **{MOMENTS[name]: frozenset({"room"}) for name in ("AT_ONCE", "NO_ROOM", "fully_async_main", "main_generation_server")},
 }
 """What a note says -> where verl fails."""
 WITHOUT = (

@@ -8,7 +8,19 @@ from hypothesis import strategies as st
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import Assignment, seats
-from placewright.models.pools import FreeNodes, Pool, PoolParts, Reserve, can_fit, cut, lay_out, machines_for, place_evenly, rooms_of
+from placewright.models.pools import (
+    DeclaredPools,
+    FreeNodes,
+    Pool,
+    PoolParts,
+    Reserve,
+    can_fit,
+    cut,
+    lay_out,
+    machines_for,
+    one_node_each,
+    rooms_of,
+)
 
 
 def pool(*sizes: int, name: str = "pool", cpus: int = 0) -> Pool:
@@ -71,8 +83,8 @@ def test_machines_for_pools_are_as_many_as_the_largest_has_parts_or_as_room_dema
 
 
 def test_apart_every_part_has_a_node_of_its_own() -> None:
-    nodes, layout = place_evenly([pool(4, name="a"), pool(8, 8, name="b")])
-    assert nodes == (PoolParts(4), PoolParts(8, 2))
+    cluster, layout = one_node_each(DeclaredPools((pool(4, name="a"), pool(8, 8, name="b"))))
+    assert [len(node.accelerators) for node in cluster.nodes] == [4, 8, 8]
     assert {seat[0] for seat in held(layout.runs("b"))} == {1, 2}
 
 

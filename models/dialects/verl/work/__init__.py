@@ -9,10 +9,9 @@ from ....level import TRAINING
 from ..job import VerlSetup
 from .batches import judge_batches, judge_start, judge_tokens
 from .demands import judge_demands
-from .engines import fix_degrees, judge_engines
+from .engines import fix_degrees, judge_engines, judge_modes
 from .machine import judge_machine
 from .meshes import judge_meshes, read_models
-from .modes import judge_modes
 from .updates import derive_batches, judge_streams, judge_tuning, judge_updates
 from .work import VerlWork
 

@@ -17,8 +17,7 @@ from ....record import dataclass
 from ....releases.release import ALWAYS, Range
 from ...checks import AMONG, AtLeast, Number, multiples_near
 from ..degrees import OWNERS, engine_of, is_engine
-from ..moments import AT_START, FIRST_STEP, IN_WORKERS, WITH_CRITIC
-from ..programs import FULLY_ASYNC, TRAINERS, ProgramKind
+from ..programs import FULLY_ASYNC, TRAINERS, ProgramKind, facts
 from .work import ACTOR, LOOPS, MODE, NUMBERS, REFERENCE, ROLLOUT, SHARES, VerlWork
 
 PROMPTS, DRAWN, EACH = "data.train_batch_size", "data.gen_batch_size", f"{ROLLOUT}.n"
@@ -26,14 +25,6 @@ SOURCE = "verl, verl/protocol.py (DataProto.chunk)"
 VALIDATED = "verl, verl/utils/config.py (validate_config)"
 FILLING = "verl, verl/utils/seqlen_balancing.py (rearrange_micro_batches)"
 FITTED, MICRO, INFERRED = "use_dynamic_bsz", "ppo_micro_batch_size", "log_prob_micro_batch_size"
-FILLED = (
-    ("actor", ACTOR, "", "ppo_max_token_len_per_gpu"),
-    ("actor", ROLLOUT, "log_prob_", "log_prob_max_token_len_per_gpu"),
-    ("ref", REFERENCE, "log_prob_", "log_prob_max_token_len_per_gpu"),
-    ("critic", "critic", "", "ppo_max_token_len_per_gpu"),
-    ("critic", "critic", "", "forward_max_token_len_per_gpu"),
-)
-"""Component, section, prefix of `use_dynamic_bsz`, and tokens of a micro batch."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +39,7 @@ class Dealing:
     prompts: Amount
     parts: int
     to: str
-    when: str = FIRST_STEP
+    when: str = "FIRST_STEP"
     releases: Range = ALWAYS
     note: str = ""
     once: bool = False
@@ -95,7 +86,7 @@ def judge_batches(work: VerlWork) -> None:
     if groups:
         note = f"the samples of a group have a common prefix: {work.text(train_batch)} groups"
         left = Number(train_batch.value, f"{with_noun(train_batch.value, 'group')} of samples", train_batch, note)
-        work.divides("actor", SHARES, left, work.ranks("actor", groups), FIRST_STEP, (), AMONG, source=SOURCE)
+        work.divides("actor", SHARES, left, work.ranks("actor", groups), "FIRST_STEP", (), AMONG, source=SOURCE)
 
 
 def _count_at_start(work: VerlWork, prompts: Amount) -> Iterator[Dealing]:
@@ -106,10 +97,10 @@ def _count_at_start(work: VerlWork, prompts: Amount) -> Iterator[Dealing]:
         return
     micro = work.amount(f"{ACTOR}.{MICRO}_per_gpu", SHARES) if strategy == "megatron" and parallel else None
     if strategy == "fsdp" or work.settings.is_older_than("0.4.0"):
-        yield Dealing("actor", prompts, count, f"the {count} accelerators of the trainer", AT_START)
+        yield Dealing("actor", prompts, count, f"the {count} accelerators of the trainer", "AT_START")
     elif parallel and micro:
         to = f"{with_noun(parallel, 'data parallel rank')} in micro batches of {micro.value}"
-        yield Dealing("actor", prompts, parallel * micro.value, to, AT_START)
+        yield Dealing("actor", prompts, parallel * micro.value, to, "AT_START")
 
 
 def _not_padded(work: VerlWork) -> Range | None:
@@ -163,16 +154,16 @@ def judge_start(work: VerlWork) -> None:
         return
     is_checked, settings = work.is_checked_at_start, work.settings
     if settings.flag(f"{ACTOR}.{FITTED}", NUMBERS) is False:
-        _check_trained(work, "actor", ACTOR, AT_START if is_checked else IN_WORKERS)
+        _check_trained(work, "actor", ACTOR, "AT_START" if is_checked else "IN_WORKERS")
         if is_checked:
-            one_of_two(work, "rollout", f"{ROLLOUT}.{INFERRED}", f"{ACTOR}.{FITTED}", AT_START)
+            one_of_two(work, "rollout", f"{ROLLOUT}.{INFERRED}", f"{ACTOR}.{FITTED}", "AT_START")
         if is_checked and (work.settings.uses_reference or settings.is_older_than("0.4.0")):
-            one_of_two(work, "ref", f"{REFERENCE}.{INFERRED}", f"{ACTOR}.{FITTED}", AT_START)
+            one_of_two(work, "ref", f"{REFERENCE}.{INFERRED}", f"{ACTOR}.{FITTED}", "AT_START")
     _reference_of_megatron(work)
     if work.setup.component("critic") and settings.flag(f"critic.{FITTED}", NUMBERS) is False:
-        _check_trained(work, "critic", "critic", AT_START if is_checked else WITH_CRITIC)
+        _check_trained(work, "critic", "critic", "AT_START" if is_checked else "WITH_CRITIC")
     if work.is_worker("reward_model") and is_checked and settings.flag(f"reward_model.{FITTED}", NUMBERS) is False:
-        one_of_two(work, "reward_model", "reward_model.micro_batch_size", f"reward_model.{FITTED}", AT_START)
+        one_of_two(work, "reward_model", "reward_model.micro_batch_size", f"reward_model.{FITTED}", "AT_START")
 
 
 def judge_tokens(work: VerlWork) -> None:
@@ -185,7 +176,7 @@ def judge_tokens(work: VerlWork) -> None:
     if work.entry.kind not in TRAINERS or work.settings.has_new_workers is not False or not prompt or not response:
         return
     length, seen = prompt.value + response.value, set[str]()
-    for name, section, prefix, key in FILLED:
+    for name, section, prefix, key in facts("settings")["filled"]["rows"]:
         bypass = work.entry.program == FULLY_ASYNC or work.settings.flag("algorithm.rollout_correction.bypass_mode", NUMBERS) is not False
         may_skip = section == ROLLOUT and bypass  # the log probabilities of rollout may do
         is_filled = work.is_worker(name) and not may_skip and work.settings.flag(f"{section}.{prefix}{FITTED}", NUMBERS)
@@ -199,7 +190,7 @@ def judge_tokens(work: VerlWork) -> None:
         note = f"{length} tokens: {work.text(prompt)} + {work.text(response)}; verl pads every sample to them"
         left = Number(tokens.value * factor, work.text(tokens) + (f" x {factor} slices" if factor > 1 else ""), tokens)
         right = Number(length, f"the {length} tokens of a padded sample", note=note)
-        work.check(name, AtLeast(code=NUMBERS, source=FILLING, left=left, right=right, suggest=[-(-length // factor)], when=FIRST_STEP,
+        work.check(name, AtLeast(code=NUMBERS, source=FILLING, left=left, right=right, suggest=[-(-length // factor)], when="FIRST_STEP",
                                  message="{left} is less than {right}"))  # fmt: skip
 
 
@@ -212,12 +203,12 @@ def _reference_of_megatron(work: VerlWork) -> None:
     said_at_start = work.is_checked_at_start and not work.settings.flag(f"{ACTOR}.{FITTED}", NUMBERS)
     if not said_at_start and not any(work.settings.is_open(key, NUMBERS) or work.settings.is_set(key, NUMBERS) for key in keys):
         why = "the reference policy of Megatron demands it in any case"
-        work.report(MODE, "ref", f"`{keys[1]}` is not set", None, f"set {work.spell(keys[1], 1)}, or more", None, "", why, IN_WORKERS)
+        work.report(MODE, "ref", f"`{keys[1]}` is not set", None, f"set {work.spell(keys[1], 1)}, or more", None, "", why, "IN_WORKERS")
 
 
 def _check_trained(work: VerlWork, name: str, owner: str, when: str) -> None:
     """Check the sizes of a trained component."""
-    prompts = work.amount(PROMPTS, NUMBERS) if when == AT_START else None
+    prompts = work.amount(PROMPTS, NUMBERS) if when == "AT_START" else None
     mini, micro = work.amount(f"{owner}.ppo_mini_batch_size", NUMBERS), work.amount(f"{owner}.{MICRO}", NUMBERS)
     if mini and prompts:
         help_ = f"{work.set(prompts, mini.value)}, or {work.spell(mini.name, prompts.value)}"
@@ -238,7 +229,7 @@ def _check_trained(work: VerlWork, name: str, owner: str, when: str) -> None:
         # size of one rank.
         message = f"`{micro.name}` is set, which verl's workers refuse"
         why = f"the workers write a rank's part of it to `{key}` too, and refuse both"
-        work.report(MODE, name, message, micro.span, help_, None, "deprecated", why, IN_WORKERS, releases=Range("0.6.0"))
+        work.report(MODE, name, message, micro.span, help_, None, "deprecated", why, "IN_WORKERS", releases=Range("0.6.0"))
 
 
 def one_of_two(work: VerlWork, name: str, all_ranks: str, unless: str, when: str) -> bool:
@@ -262,7 +253,7 @@ def one_of_two(work: VerlWork, name: str, all_ranks: str, unless: str, when: str
 def _micro(work: VerlWork, name: str, owner: str, mini: Amount, micro: Amount, when: str) -> None:
     """Check the micro batch size of all ranks together."""
     work.divides(name, NUMBERS, mini, Number(micro.value, work.short_text(micro), micro), when, source=VALIDATED)
-    ranks = work.setup.world_size("actor") if when == AT_START and work.is_trained_by(owner) == "fsdp" else None
+    ranks = work.setup.world_size("actor") if when == "AT_START" and work.is_trained_by(owner) == "fsdp" else None
     sequence = work.amount(f"{owner}.ulysses_sequence_parallel_size", NUMBERS)
     slices = sequence.value if sequence else 1
     if ranks:

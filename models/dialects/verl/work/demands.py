@@ -17,24 +17,15 @@ from typing import Any
 
 from ....findings.finding import Severity
 from ...demands import Demand, check_of, is_for, releases_of
-from .. import moments
 from ..degrees import OWNERS, engine_key
 from ..keys import refused_keys
-from ..moments import AT_START, IN_WORKERS
 from ..programs import TRAINERS, ProgramKind, facts
 from .engines import when_served
 from .work import MODE, VerlWork
 
-OWN_CODE = (
-    "custom_reward_function.path", "reward.custom_reward_function.path", "data.custom_cls.path",
-    "reward_manager.module.path", "reward.reward_manager.module.path", "reward_model.reward_loop_module_path",
-    "actor_rollout_ref.rollout.agent.agent_loop_config_path", "actor_rollout_ref.rollout.agent.agent_loop_manager_class",
-    "actor_rollout_ref.rollout.checkpoint_engine.custom_backend_module", "trainer.v1.sampler.custom_sampler.path",
-)  # fmt: skip
-"""Keys that make verl load code of the user, beside its modules."""
 _TRAINERS = frozenset(kind.name for kind in TRAINERS)
 _SERVED = _TRAINERS | {ProgramKind.SERVER.name, ProgramKind.GENERATION.name}
-_OF_VALUES = ("OneOf", "Within", "FirstAndLast")
+_OF_VALUES = ("OneOf", "Within")
 """Checks of written values; with `defaults` a demand refuses defaults too."""
 
 
@@ -106,11 +97,10 @@ def _judge(work: VerlWork, demand: Demand) -> None:
     overrides: dict[str, Any] = {"code": demand.get("code", MODE), "source": source}
     if isinstance(demand.get("values"), str):
         overrides["values"] = work.settings.words(demand["values"])
-    if demand.get("own_code") and work.loads_code(*OWN_CODE):
+    if demand.get("own_code") and work.loads_code(*facts("settings")["own_code"]["keys"]):
         overrides["severity"] = Severity.WARNING
-    when = getattr(moments, demand["when"])
-    when = when_served(work, subject, when) if "engine" in demand else when
-    overrides["when"] = IN_WORKERS if when == AT_START and not work.is_checked_at_start else when
+    when = when_served(work, subject, demand["when"]) if "engine" in demand else demand["when"]
+    overrides["when"] = "IN_WORKERS" if when == "AT_START" and not work.is_checked_at_start else when
     findings, value = work.notes.findings, work.settings.at(work.settings.resolve_key(key))
     before = len(findings)
     work.check(subject, check_of(demand, **overrides))

@@ -1,10 +1,12 @@
-"""Inference engines: refused settings, accelerators of servers, and fixes of uneven degrees.
+"""Inference engines and modes: refused settings, accelerators of servers, strategies of the program.
 
-Source: verl, verl/workers/config/rollout.py (RolloutConfig.__post_init__),
+Source: verl, verl/workers/config/{rollout,actor,critic}.py (__post_init__),
 verl/workers/rollout/replica.py (RolloutReplica),
 verl/workers/rollout/{vllm,sglang,trtllm}_rollout/*_async_server.py,
 experimental/reward_loop/reward_model.py, verl/utils/config.py (validate_config),
-verl/workers/engine_workers.py (ActorRolloutRefWorker.init_model).
+verl/workers/engine_workers.py (ActorRolloutRefWorker.init_model), verl/trainer/main_ppo.py (TaskRunner),
+verl/trainer/ppo/ray_trainer.py (RayPPOTrainer.__init__, init_workers), verl/trainer/ppo/v1/trainer_*.py,
+verl/experimental/*/ (create_role_worker_mapping).
 """
 
 from __future__ import annotations
@@ -15,15 +17,20 @@ from typing import Callable, Mapping
 
 from ....component import Parallel
 from ....configuration.settings import Amount
-from ....findings.finding import Fix
+from ....findings.finding import Fix, Severity
 from ....findings.wording import with_noun
 from ....pools import Pool
-from ....releases.release import Range
-from ...checks import MULTIPLE, AtLeast, Number, divisors, find_near
-from ..degrees import APART, Degrees, engine_key, engine_of, is_engine, is_teacher
-from ..moments import AFTER_WEIGHTS, IN_SERVER, IN_WORKERS, NEVER, WITH_REWARD, WITH_TEACHERS
-from ..programs import TRAINERS, ProgramKind
-from .work import ACCELERATORS, DEGREES, MODE, NUMBERS, ROLLOUT, TORN, VerlWork
+from ....releases.release import ALWAYS, Range
+from ....text.tree import MANDATORY
+from ...checks import MULTIPLE, AtLeast, Number, OneOf, Requires, divisors, find_near, set_to
+from ..degrees import APART, LATER, Degrees, engine_key, engine_of, is_engine, is_teacher
+from ..programs import FULLY_ASYNC, MOMENTS, TRAINERS, ProgramKind
+from .work import ACCELERATORS, ACTOR, DEGREES, MODE, NUMBERS, REFERENCE, ROLLOUT, TORN, VerlWork
+
+ACTORS, CRITICS, REFERENCES = f"{ACTOR}.strategy", "critic.strategy", f"{REFERENCE}.strategy"
+FSDP, KNOWN = ("fsdp", "fsdp2"), ("fsdp", "fsdp2", "megatron")
+DYNAMIC = f"{ACTOR}.use_dynamic_bsz"
+STEPS = "trainer.v1.separate_async.parameter_sync_step"
 
 
 def judge_engines(work: VerlWork) -> None:
@@ -67,7 +74,7 @@ def _check_refused(work: VerlWork, name: str, degrees: Degrees) -> None:
         message = f"the pool of the reward model is cut into pieces of tp {parallel.tp}, but a replica needs {parallel.replica}"
         excess = amounts["dp" if parallel.dp > 1 else "pp"]
         work.report(DEGREES, name, message, excess.span, work.set(excess, 1), excess.becomes(1), "not counted",
-                  when_served(work, name, IN_SERVER), releases=Range(until="0.7.1"))  # fmt: skip
+                  when_served(work, name, "IN_SERVER"), releases=Range(until="0.7.1"))  # fmt: skip
 
 
 def _context(work: VerlWork, name: str) -> None:
@@ -85,7 +92,7 @@ def _context(work: VerlWork, name: str) -> None:
     program, max_length = settings.word(key("name"), MODE), work.amount(key("max_model_len"), NUMBERS)
     tokens = prompt.value + response.value + is_teacher(name)
     note = f"{tokens} tokens: {work.text(prompt)} + {work.text(response)}" + " + 1" * is_teacher(name)
-    demand, when = Number(tokens, f"the {tokens} tokens of a sample", note=note), WITH_TEACHERS if is_teacher(name) else IN_WORKERS
+    demand, when = Number(tokens, f"the {tokens} tokens of a sample", note=note), "WITH_TEACHERS" if is_teacher(name) else "IN_WORKERS"
     if program == "vllm" and in_workers and settings.flag(key("enable_chunked_prefill"), MODE):
         limit, demand = work.number(key("max_num_batched_tokens"), NUMBERS), work.of(max_length) or demand
     else:
@@ -106,7 +113,7 @@ def _check_vllm(work: VerlWork, name: str, amounts: Mapping[str, Amount]) -> Non
         message = f"vLLM gets {work.text(dp)} only with `expert_parallel_size` above 1"
         why = f"vLLM starts {tp.value} of {size} workers, the others {'wait for ever' if hybrid else 'idle'}"
         help_ = f"set `expert_parallel_size` to {size} for a model with experts, or {work.spell(dp.name, 1)}"
-        when = "verl notices this never: the first transfer of weights hangs (verl#5607, fixed in 0.8.0)" if hybrid else NEVER
+        when = "verl notices this never: the first transfer of weights hangs (verl#5607, fixed in 0.8.0)" if hybrid else "NEVER"
         work.report(MODE, name, message, dp.span, help_, dp.becomes(1), "not given to vLLM", why, when, is_proved=hybrid,
                   releases=Range("0.6.1", "0.8.0"))  # fmt: skip
     per_node, newer = _per_node(work, name), work.settings.since("0.8.0")
@@ -114,7 +121,7 @@ def _check_vllm(work: VerlWork, name: str, amounts: Mapping[str, Amount]) -> Non
         size = min(per_node.value, tp.value * dp.value * amounts["pp"].value)
         why = f"with {'data' if newer else 'expert'} parallel ranks verl demands whole groups on a server"
         server = Number(size, f"the {with_noun(size, 'accelerator')} of a server", note=why)
-        work.divides(name, DEGREES, server, tp, IN_SERVER, (), MULTIPLE, change="right", releases=Range("0.6.0"),
+        work.divides(name, DEGREES, server, tp, "IN_SERVER", (), MULTIPLE, change="right", releases=Range("0.6.0"),
                      source="verl, vllm_async_server.py (launch_server)")  # fmt: skip
 
 
@@ -124,16 +131,16 @@ def _check_trtllm(work: VerlWork, name: str, key: Callable[[str], str], degrees:
     tensor, experts = amounts["tp"], amounts["ep"]
     if is_teacher(name):
         message, at = "TensorRT-LLM cannot serve a teacher: verl raises a NotImplementedError", work.settings.place(key("name"))
-        work.report(MODE, name, message, at, f"set {work.spell(key('name'), 'vllm')}", None, "", IN_WORKERS)
+        work.report(MODE, name, message, at, f"set {work.spell(key('name'), 'vllm')}", None, "", "IN_WORKERS")
     sizes = [size for size in (moe, experts) if size and size.value > 1]
     if len(sizes) == 1:  # TensorRT-LLM derives the other size
-        work.divides(name, MODE, tensor, sizes[0], IN_SERVER, change="right", releases=Range("0.7.1"),
+        work.divides(name, MODE, tensor, sizes[0], "IN_SERVER", change="right", releases=Range("0.7.1"),
                      source="TensorRT-LLM, tensorrt_llm/mapping.py (Mapping: moe_tp_size * moe_ep_size)")  # fmt: skip
     per_node, size = _per_node(work, name), parallel.replica
     if per_node is not None and size > per_node.value:
         message = f"TensorRT-LLM runs a replica on one node alone, but it has {with_noun(size, 'accelerator')}, a node {per_node.value}"
         work.report(MODE, name, message, tensor.span or per_node.span, work.set(tensor, per_node.value), None,
-                  f"{-(-size // per_node.value)} nodes", IN_SERVER, releases=Range("b178a3cd", "0.8.0"))  # fmt: skip
+                  f"{-(-size // per_node.value)} nodes", "IN_SERVER", releases=Range("b178a3cd", "0.8.0"))  # fmt: skip
 
 
 def _servers(work: VerlWork, name: str, parallel: Parallel, amounts: Mapping[str, Amount]) -> None:
@@ -154,8 +161,7 @@ def _servers(work: VerlWork, name: str, parallel: Parallel, amounts: Mapping[str
     help_, edit = f"make {work.spell(per_node.name, part_size)}", None
     tensor, tp = amounts["tp"], parallel.tp
     if better := find_near(tp, [value for value in divisors(pool.size) if fits(value * (size // tp))]):
-        close = min(better, key=lambda value: abs(value - tp))
-        help_, edit = work.set(tensor, *better), tensor.becomes(close)
+        help_, edit = set_to(work, tensor, better)
     fixes = dict(component.fixes)
     if size % server_size:
         at = next((amount.span for amount in amounts.values() if amount.value > 1 and amount.span), per_node.span)
@@ -194,7 +200,7 @@ def fix_degrees(work: VerlWork) -> None:
                     help_, edit = work.set(amounts[name], best), amounts[name].becomes(best)
                     break
             when = when_served(work, component.name) if is_served else work.when_divided(component.name)
-            fixes |= {DEGREES: Fix(help_, edit, (*silent, when)), TORN: Fix(help_, edit, silent)}
+            fixes |= {DEGREES: Fix(help_, edit, (*silent, MOMENTS[when])), TORN: Fix(help_, edit, silent)}
         # Tensor parallel groups stay inside a node if their size divides the parts of the pool.
         tensor = amounts.get("tp")
         if tensor and pool.size and (best := gcd(tensor.value, part_size)) != tensor.value:
@@ -202,7 +208,122 @@ def fix_degrees(work: VerlWork) -> None:
         work.setup.change(component, replace(component, fixes=fixes))
 
 
-def when_served(work: VerlWork, name: str, otherwise: str = AFTER_WEIGHTS) -> str:
+def when_served(work: VerlWork, name: str, otherwise: str = "AFTER_WEIGHTS") -> str:
     """Return the moment when verl starts servers; a pooled reward model is first until 0.7.1."""
     has_own_pool = work.settings.flag(work.settings.reward_key("enable_resource_pool"), DEGREES)
-    return WITH_REWARD if name == "reward_model" and has_own_pool is False and work.settings.is_older_than("0.7.1") else otherwise
+    return "WITH_REWARD" if name == "reward_model" and has_own_pool is False and work.settings.is_older_than("0.7.1") else otherwise
+
+
+# -- modes and strategies
+
+
+def judge_modes(work: VerlWork) -> None:
+    """Check the modes of programs with roles."""
+    if work.entry.kind in (*TRAINERS, ProgramKind.SERVER):
+        _engines(work)
+    if work.entry.kind in (*TRAINERS, ProgramKind.SIMULATION):
+        _strategies(work)
+        _configuration(work)
+    if work.entry.kind is ProgramKind.SEPARATE and not work.entry.own_trainer and work.settings.since("0.7.1"):
+        _check_separate(work)
+
+
+def _engines(work: VerlWork) -> None:
+    """Check the names of inference engines: they have no default, and releases have different ones.
+
+    Programs of other authors, and modules of the user, may register more.
+    """
+    settings, engines = work.settings, work.settings.words("engines")
+    severity = Severity.WARNING if work.loads_code() else Severity.ERROR
+    for name in work.served:
+        key, when = engine_key(settings, name)("name"), when_served(work, name, "IN_WORKERS")
+        word, when = settings.word(key, MODE), "BEFORE_WORKERS" if work.entry.kind is ProgramKind.SERVER else when
+        if word in ("", MANDATORY) and work.is_whole and not settings.is_open(key, MODE):
+            work.report(MODE, name, f"`{key}` is not set, and has no default", None, f"set {work.spell(key, 'vllm')}", None, "", when)
+        elif word != MANDATORY and not work.entry.own_trainer:
+            work.check(name, OneOf(code=MODE, source="verl, verl/workers/rollout/replica.py", key=key, values=engines, severity=severity,
+                                   message="{left} is `{right}`, an engine that this release of verl does not have", when=when))  # fmt: skip
+
+
+def _strategies(work: VerlWork) -> None:
+    """Check that strategies are known, and in some releases the same."""
+    settings, kind, old = work.settings, work.entry.kind, work.settings.is_older_than("0.8.0")
+    later = tuple(name for name, releases in LATER.items() if settings.choice.has(releases))
+    strategies = FSDP if kind is ProgramKind.SIMULATION else (*KNOWN, *later)
+    pairs = [] if kind is ProgramKind.HYBRID and settings.has_new_workers and old else [("actor", ACTORS)]
+    pairs += [("critic", CRITICS)] if kind is ProgramKind.HYBRID and (old or work.setup.component("critic")) else []
+    pairs += [("reward_model", "reward_model.strategy")] if work.setup.component("reward_model") and settings.is_older_than("0.7.1") else []
+    consequence = "it raises a NotImplementedError" if old else "no engine of that name is registered"
+    message = f"{{left}} is `{{right}}`, for which `{work.entry.name}` has no workers: {consequence}"
+    source = "verl, verl/trainer/main_ppo.py (TaskRunner), verl/workers/engine/base.py (EngineRegistry)"
+    for name, key in pairs:
+        when, severity = "BEFORE_WORKERS" if old else "IN_WORKERS", Severity.WARNING if work.loads_code() and not old else Severity.ERROR
+        work.check(name, OneOf(code=MODE, source=source, key=key, values=strategies, message=message, when=when, severity=severity))
+    # Agreement: main_ppo until 0.6.0, trainers with two pools until 0.7.1, split placement always.
+    agreement = {ProgramKind.HYBRID: Range(until="0.6.0"), ProgramKind.SEPARATE: Range(until="0.7.1")}.get(kind, ALWAYS)
+    actor, critic = settings.word(ACTORS, MODE), settings.word(CRITICS, MODE)
+    compatible = FSDP if kind in (ProgramKind.SPLIT, ProgramKind.HYBRID) and actor in FSDP else (actor,)
+    if actor and actor in strategies and critic and critic not in compatible and (work.is_said(CRITICS) or work.is_said(ACTORS)):
+        suffix = "" if settings.at(CRITICS) is not None else " (its default)"
+        message = f"`{CRITICS}` is {critic}{suffix} and `{ACTORS}` is {actor}: they must be the same"
+        at = settings.place(CRITICS if settings.at(CRITICS) else ACTORS)
+        work.demand(MODE, "critic", message, CRITICS, actor, "BEFORE_WORKERS", "differs", at=at, releases=agreement)
+
+
+def _configuration(work: VerlWork) -> None:
+    """Check the strategy against the configuration: with sections of FSDP or of Megatron."""
+    settings, table = work.settings, work.settings.table
+    if table is None or not work.is_whole:
+        return
+    # Since 0.8.0 the reference's engine has a strategy of its own, but the configuration of FSDP.
+    has_own_strategy = settings.since("0.8.0") and settings.word(REFERENCES, MODE) == "megatron" != settings.word(ACTORS, MODE)
+    for name, key in (("actor", ACTORS), ("critic", CRITICS), *([("ref", REFERENCES)] if has_own_strategy else [])):
+        word, default = settings.word(key, MODE), table.defaults.get(ACTORS if name == "ref" else key)
+        owner, megatron = key.removesuffix(".strategy"), word == "megatron"
+        if default is not None and work.setup.component(name) is not None and (choice := work.missing_group(owner)):
+            message = f"`{key}` is {word}, but the configuration `{table.name}` is for {default.value}"
+            help_ = f"set `{choice}`, which makes `{owner}.{word}` too"
+            work.report(MODE, name, message, settings.place(key), help_, None, "", "IN_WORKERS")
+        if not word or word not in KNOWN or default is None or work.setup.component(name) is None:
+            continue
+        section = f"{owner}.megatron" if megatron else f"{owner}.fsdp_config"
+        if megatron is not (default.value == "megatron") and settings.at(section) is None:
+            first = megatron and name == "actor" and work.is_checked_at_start and settings.flag(DYNAMIC, MODE) is False
+            message = f"`{key}` is {word}, but the configuration `{table.name}` is for {default.value}"
+            help_ = f"start with a configuration for {word}, or set {work.spell(key, default.value)}"
+            edit = settings.becomes(key, str(default.value))
+            work.report(MODE, name, message, settings.place(key), help_, edit, "", "AT_START" if first else "IN_WORKERS")
+
+
+def _check_separate(work: VerlWork) -> None:
+    """Check what trainers with servers apart lack: critics, and reward models beside them.
+
+    Source: verl, experimental/separation/ray_trainer.py (_create_critic_class) and utils.py
+    (create_role_worker_mapping), one_step_off_policy/ray_trainer.py and fully_async_trainer.py
+    (_init_models), fully_async_rollouter.py (__init__; trainer as rollout since `ActorRollout`).
+    """
+    settings, degrees = work.settings, engine_of(work.settings, "rollout")
+    enable_key, pool_key = map(settings.reward_key, ("enable", "enable_resource_pool"))
+    key = "critic.enable" if settings.has("critic.enable") else "algorithm.adv_estimator"
+    if work.setup.component("critic") and not work.is_said(key):
+        work.notes.unsure(MODE, "critic", f"`{key}` is not in this file; the command line may set it")
+    elif work.setup.component("critic"):
+        message = "this program has no workers that train a critic"
+        help_ = f"choose an estimator without one, such as {work.spell('algorithm.adv_estimator', 'grpo')}"
+        work.report(MODE, "critic", message, settings.place(key), help_, None, "a critic", "WITH_CRITIC")
+    if work.setup.component("reward_model"):
+        if work.entry.program == FULLY_ASYNC and settings.since("0.8.0"):
+            message = "servers apart never pause, so a reward model needs a pool of its own: verl asserts it"
+            source = "verl, fully_async_policy/fully_async_rollouter.py (__init__)"
+            work.check("reward_model", Requires(code=MODE, source=source, key=pool_key, value=True, message=message, when="IN_ROLLOUTER"))
+        else:
+            message = "this program places no reward model in this release: verl raises a KeyError"
+            work.demand(MODE, "reward_model", message, enable_key, False, "WITH_TRAINER")
+    keys = ("async_training.use_trainer_do_validate", "async_training.use_dynamic_resource_scheduling")
+    ranks = work.setup.world_size("actor") if any(settings.has(key) and settings.flag(key, DEGREES) for key in keys) else None
+    if ranks and degrees is not None:
+        (parallel, amounts), message = degrees, "{left} cannot be divided into {right}"
+        trainer = Number(ranks, f"the {ranks} ranks of the trainer, which generates too,")
+        replica = Number(parallel.replica, f"replicas of {parallel.replica}", amounts["tp"] if parallel.replica == parallel.tp else None)
+        work.divides("rollout", DEGREES, trainer, replica, "AFTER_WEIGHTS", (), message, change="right",
+                     source="verl, verl/workers/engine_workers.py")  # fmt: skip

@@ -17,7 +17,6 @@ from ...following import scalars_by_path
 from ...skeleton import HINTS
 from ...unread import is_used
 from ..keys import refused_keys
-from ..moments import HANGS
 from ..programs import TRAINERS, ProgramKind, facts
 from .work import ACCELERATORS, VerlWork
 
@@ -29,8 +28,6 @@ NAMING = re.compile("|".join(_PATTERNS["names"]))
 """Names of keys that state numbers of accelerators, nodes or processes."""
 UNDERSTOOD = re.compile("|".join(_PATTERNS["understood"]))
 """Keys that are read with their component."""
-IGNORED = (HINTS, "resource_pool_spec", "mapping", "topology", "hydra", "defaults", "ray_kwargs", "ray_init", "global_profiler")
-"""Sections that are read as a whole, or place nothing."""
 SINCE: Sequence[tuple[str, str]] = facts("settings")["sizing_since"]
 """(prefix of sizing keys, first release with the keys)."""
 ROLLOUT_POOL = re.compile(r"rollout\.(nnodes|n_gpus_per_node)")
@@ -68,7 +65,7 @@ def _accelerators(work: VerlWork, is_single_node: bool) -> None:
         return
     if not is_single_node:
         message, help_ = f"{text}, but a part of a pool needs {need} of one", f"show Ray {need} accelerators on each node"
-        work.report(FIT, pools[0].name, message, at, help_, None, "", HANGS, is_proved=False)
+        work.report(FIT, pools[0].name, message, at, help_, None, "", "HANGS", is_proved=False)
         return
     names = " and ".join(f"`{pool.name}` ({pool.sizes})" for pool in pools)
     message = f"{text}, but {names} need{'s' * (len(pools) == 1)} {need}"
@@ -112,7 +109,7 @@ def _cpus(work: VerlWork) -> None:
             cpus = f"{need - reserves} for {with_noun(count, 'accelerator')}" + f" and {reserves} for its processes" * bool(reserves)
             edit = amount.becomes(need) if amount is not None and at == amount.span else None
             message = f"{text} is fewer than the CPUs that verl reserves: {cpus}"
-            work.report(CPUS, pools[0].name, message, at, f"make it {need} or more", edit, "too few", HANGS)
+            work.report(CPUS, pools[0].name, message, at, f"make it {need} or more", edit, "too few", "HANGS")
 
 
 def _unread(work: VerlWork) -> None:
@@ -130,7 +127,7 @@ def _unread(work: VerlWork) -> None:
             continue
         is_read = UNDERSTOOD.fullmatch(path) and (separate or not ROLLOUT_POOL.fullmatch(path))
         is_read = is_read and not any(path.startswith(section) and work.settings.is_older_than(release) for section, release in SINCE)
-        is_read = is_read or path in work.settings.asked | refusals or path.partition(".")[0] in IGNORED
+        is_read = is_read or path in work.settings.asked | refusals or path.partition(".")[0] in (HINTS, *_PATTERNS["ignored"])
         if not is_read and not is_used(work.notes, path, scalar.span):
             sections.setdefault(path.rpartition(".")[0], []).append(path)
     for owner, paths in list(sections.items())[:MOST_NAMED]:

@@ -20,10 +20,9 @@ from ....findings.finding import Severity
 from ....findings.wording import with_noun
 from ....model_cards import ModelUse, Split, engine_splits, megatron_splits, ulysses_splits
 from ....model_cards.stages import EMBEDDING, FIRST, LAST, LAYOUT, LOSS, PipelineStages, layout_of, places_of, stage_splits, stages_in
-from ...checks import Equals, Excludes, Number, divisors, find_near
+from ...checks import Equals, Excludes, Number, divisors, find_near, set_to
 from ..degrees import OWNERS, STRATEGIES, TUNERS, TUNES, engine_key, engine_of, is_counted, is_engine, is_teacher, section_of, tuner_of
-from ..moments import AFTER_WEIGHTS, IN_WORKERS, NEVER, WITH_MODEL
-from ..programs import PROCESSES, ProgramKind
+from ..programs import MOMENTS, PROCESSES, ProgramKind
 from .work import ACTOR, DEGREES, DIVIDES, MODE, REPLACED, ROLLOUT, VerlWork
 
 HINTS = "placewright.components"
@@ -85,7 +84,7 @@ def _dynamic(work: VerlWork, name: str, section: str, ranks: int) -> None:
     if all(shares) and ranks % shards == 0 and ranks // shards % 2:
         rest, at = with_noun(ranks // shards, "rank"), work.settings.place(f"{section}.dynamic_context_parallel")
         message = f"{rest} of {name} {'is' if ranks == shards else 'are'} left for data and context: dynamic context needs an even number"
-        work.report(DEGREES, name, message, at, "change tp or pp", None, rest, IN_WORKERS)
+        work.report(DEGREES, name, message, at, "change tp or pp", None, rest, "IN_WORKERS")
 
 
 def _check_tuned(work: VerlWork) -> None:
@@ -125,7 +124,7 @@ def _shards_divide(work: VerlWork, name: str, ranks: int, shards: str) -> None:
     size = work.amount(shards, DEGREES, minimum=-(10**9))
     if size and size.value == 0:
         message = f"{work.text(size)} shards the weights of {name} over no rank: verl divides by it"
-        work.demand(DEGREES, name, message, shards, -1, IN_WORKERS)
+        work.demand(DEGREES, name, message, shards, -1, "IN_WORKERS")
     elif size and 0 < size.value < ranks:
         _ranks_divide(work, name, ranks, size, f"shards over {size.value}")
 
@@ -134,7 +133,7 @@ def _ranks_divide(work: VerlWork, name: str, ranks: int, amount: Amount | None, 
     if amount:
         world = Number(ranks, f"the {with_noun(ranks, 'rank')} of {name}")
         divisor = Number(amount.value, text or f"{amount.value} sequence parallel ranks", amount)
-        work.divides(name, DEGREES, world, divisor, IN_WORKERS, (), "{left} cannot be divided into {right}", change="right", source=MESH)
+        work.divides(name, DEGREES, world, divisor, "IN_WORKERS", (), "{left} cannot be divided into {right}", change="right", source=MESH)
 
 
 def _titan(work: VerlWork, name: str, section: str, ranks: int) -> None:
@@ -156,7 +155,7 @@ def _titan(work: VerlWork, name: str, section: str, ranks: int) -> None:
     at = next((amount.span for amount in (*amounts[1:], shards) if amount.span and amount.value > 1), shards.span)
     message = f"dp shards x tp x dp replicas x cp x pp = {' x '.join(map(str, sizes))} = {prod(sizes)} "
     message += f"must be the {with_noun(ranks, 'rank')} of {name}"
-    work.report(DEGREES, name, message, at, help_, edit, f"not {ranks}", IN_WORKERS)
+    work.report(DEGREES, name, message, at, help_, edit, f"not {ranks}", "IN_WORKERS")
     component = work.setup.component(name)
     if component is not None and ranks % component.parallel.replica:  # the product is reported here
         work.setup.change(component, replace(component, parallel=Parallel(), fixes={}))
@@ -174,7 +173,7 @@ def _groups(work: VerlWork, name: str, owner: str, section: str, ranks: int) -> 
         if amount and amount.span and value:
             message = f"{{left}} makes no groups: {name} runs in processes of {first.rpartition('.')[2]}, whose {{right}} holds"
             severity = Severity.WARNING
-            work.check(name, Equals(code=REPLACED, source=MESH, left=amount, right=value, message=message, severity=severity, when=NEVER))
+            work.check(name, Equals(code=REPLACED, source=MESH, left=amount, right=value, message=message, severity=severity, when="NEVER"))
 
 
 def _stages(work: VerlWork, name: str, degrees: str) -> None:
@@ -184,16 +183,16 @@ def _stages(work: VerlWork, name: str, degrees: str) -> None:
     stages = work.amount(f"{degrees}.pipeline_model_parallel_size", DEGREES)
     if virtual and stages and stages.value == 1:
         message = f"{work.text(virtual)} needs more than one pipeline stage, but {work.text(stages)}: Megatron raises a RuntimeError"
-        work.demand(MODE, name, message, virtual.name, "null", IN_WORKERS, "one stage", at=virtual.span)
+        work.demand(MODE, name, message, virtual.name, "null", "IN_WORKERS", "one stage", at=virtual.span)
     for pair in (*product((FIRST, LAST), (EMBEDDING, LOSS)), *((LAYOUT, key) for key in (FIRST, LAST, EMBEDDING, LOSS))):
-        work.check(name, Excludes(code=MODE, source=SOURCE, keys=[f"{config}.{key}" for key in pair], when=WITH_MODEL))
+        work.check(name, Excludes(code=MODE, source=SOURCE, keys=[f"{config}.{key}" for key in pair], when="WITH_MODEL"))
     for key in (f"{config}.{end}" for end in (FIRST, LAST) if virtual and virtual.value > 1):
         if work.settings.at(key) is not None:
-            work.divides(name, DIVIDES, key, virtual, WITH_MODEL, source=SOURCE)
+            work.divides(name, DIVIDES, key, virtual, "WITH_MODEL", source=SOURCE)
     read = layout_of(work.settings.word(f"{config}.{LAYOUT}", DIVIDES) or "") if stages else None
     if read is not None and read[0]:
         count, message = Number(read[0], f"the {read[0]} stages of `{LAYOUT}`"), "{left} are no multiple of {right}"
-        work.divides(name, DIVIDES, count, stages, WITH_MODEL, (), message, change="right", source=SOURCE)
+        work.divides(name, DIVIDES, count, stages, "WITH_MODEL", (), message, change="right", source=SOURCE)
 
 
 def stages_of(work: VerlWork, section: str, owner: str) -> PipelineStages | int | None:
@@ -223,9 +222,10 @@ def _experts(work: VerlWork, name: str, degrees: str, ranks: int) -> None:
         help_, edit = f"set {work.spell(key, max(fitting))}", expert_tensor.becomes(max(fitting)) if expert_tensor else None
     else:
         better = find_near(experts.value, [size for size in divisors(ranks) if ranks % (inner.value * size * stages.value) == 0])
-        help_ = work.set(experts, *better) if better else f"make expert tp x ep x pp a divisor of {ranks}"
-        edit = experts.becomes(min(better, key=lambda value: abs(value - experts.value))) if better else None
-    work.report(DEGREES, name, message, experts.span or stages.span, help_, edit, f"{with_noun(total, 'rank')} together", note, IN_WORKERS)
+        help_, edit = set_to(work, experts, better)
+        help_ = help_ or f"make expert tp x ep x pp a divisor of {ranks}"
+    at, label = experts.span or stages.span, f"{with_noun(total, 'rank')} together"
+    work.report(DEGREES, name, message, at, help_, edit, label, note, "IN_WORKERS")
 
 
 # -- models
@@ -257,12 +257,12 @@ def _path(work: VerlWork, name: str) -> str:
 def _splits(work: VerlWork, name: str) -> tuple[Split, ...]:
     if is_engine(work.settings, name):
         engine_degrees = engine_of(work.settings, name)
-        return engine_splits(places_of(**engine_degrees[1]), AFTER_WEIGHTS) if engine_degrees else ()
+        return engine_splits(places_of(**engine_degrees[1]), MOMENTS["AFTER_WEIGHTS"]) if engine_degrees else ()
     owner, is_tuned = OWNERS.get(name, ""), work.entry.kind in TUNES
     strategy = (tuner_of(work.settings) or "fsdp" if is_tuned else work.is_trained_by(owner)) if owner else None
     if strategy == "fsdp" and tuner_of(work.settings) != "":
         sequence = work.sequence(owner, DIVIDES)
-        return ulysses_splits(sequence.value, places_of(sp=sequence), WITH_MODEL) if sequence else ()
+        return ulysses_splits(sequence.value, places_of(sp=sequence), MOMENTS["WITH_MODEL"]) if sequence else ()
     trains = work.setup.degrees(name) if strategy == "megatron" else None
     if trains is None:
         return ()
@@ -270,8 +270,8 @@ def _splits(work: VerlWork, name: str) -> tuple[Split, ...]:
     virtual = work.amount(f"{section}.megatron.virtual_pipeline_model_parallel_size" if section else VIRTUAL, DIVIDES)
     times, layers = virtual.value if virtual else 1, stages_of(work, section, owner)
     places, degrees = places_of(**trains[1], vpp=virtual), trains[0]
-    splits = megatron_splits(places, degrees.pp, times, layers is None, WITH_MODEL)
-    return (*splits, *stage_splits(layers, degrees.pp, times, WITH_MODEL))
+    splits = megatron_splits(places, degrees.pp, times, layers is None, MOMENTS["WITH_MODEL"])
+    return (*splits, *stage_splits(layers, degrees.pp, times, MOMENTS["WITH_MODEL"]))
 
 
 def run_of(work: VerlWork, name: str) -> MemoryInput | None:

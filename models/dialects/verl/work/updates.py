@@ -20,10 +20,9 @@ from ....record import dataclass
 from ....releases.release import Range
 from ...checks import AMONG, MULTIPLE, AtLeast, Number, divisors, find_near, multiples_near
 from ..degrees import TUNES
-from ..moments import FIRST_STEP, FIRST_UPDATE, IN_WORKERS
 from ..programs import ENGINE_PROCESSES, FULLY_ASYNC, PROCESSES, TRAINERS
 from .batches import EACH, FITTED, INFERRED, MICRO, PROMPTS, samples_of_step
-from .modes import STEPS
+from .engines import STEPS
 from .work import ACTOR, MODE, NUMBERS, REFERENCE, ROLLOUT, SHARES, VerlWork
 
 NEW = "verl, verl/workers/engine_workers.py (train_mini_batch)"
@@ -90,7 +89,7 @@ def judge_updates(work: VerlWork) -> None:
             is_static = update.name == "actor" and work.settings.flag(f"{ACTOR}.{FITTED}", NUMBERS) is False
             micro = work.amount(f"{ACTOR}.{MICRO}_per_gpu", NUMBERS) if is_static else None
             better = update.even(micro.value if micro else 1)
-            work.divides(update.name, SHARES, update.number(work), right, FIRST_UPDATE, better, AMONG, edits=False, source=NEW)
+            work.divides(update.name, SHARES, update.number(work), right, "FIRST_UPDATE", better, AMONG, edits=False, source=NEW)
         if new and update.name == "actor":  # the critic's engine always fits batches to the tokens
             _check_fixed(work, update)
         key = f"{update.owner}.megatron.virtual_pipeline_model_parallel_size"
@@ -105,15 +104,16 @@ def _check_fixed(work: VerlWork, update: Update) -> None:
     if not work.is_said(f"{ACTOR}.strategy") and work.settings.at(f"{ACTOR}.megatron") is not None:
         return  # its strategy, and so its ranks, are a guess
     if update.samples % update.ranks == 0:
-        check_micro_batches(work, "actor", update.share, f"{ACTOR}.{MICRO}_per_gpu", dynamic_key, FIRST_UPDATE)
+        check_micro_batches(work, "actor", update.share, f"{ACTOR}.{MICRO}_per_gpu", dynamic_key, "FIRST_UPDATE")
     samples = None if has_own_trainer else _step(work, update)
     if not samples:
         return
     if samples % update.ranks == 0 and not work.settings.flag("algorithm.rollout_correction.bypass_mode", NUMBERS):
-        check_micro_batches(work, "rollout", samples // update.ranks, f"{ROLLOUT}.{INFERRED}_per_gpu", dynamic_key, FIRST_STEP)
+        check_micro_batches(work, "rollout", samples // update.ranks, f"{ROLLOUT}.{INFERRED}_per_gpu", dynamic_key, "FIRST_STEP")
     ranks = work.data_parallel("ref") if work.setup.component("ref") else None
     if ranks and samples % ranks == 0:
-        check_micro_batches(work, "ref", samples // ranks, f"{REFERENCE}.{INFERRED}_per_gpu", f"{REFERENCE}.log_prob_{FITTED}", FIRST_STEP)
+        dynamic_key = f"{REFERENCE}.log_prob_{FITTED}"
+        check_micro_batches(work, "ref", samples // ranks, f"{REFERENCE}.{INFERRED}_per_gpu", dynamic_key, "FIRST_STEP")
 
 
 def _step(work: VerlWork, update: Update) -> int | None:
@@ -149,7 +149,7 @@ def _check_rounded(work: VerlWork, update: Update, is_duplicate: bool) -> None:
     right = work.ranks(name, update.ranks)
     if not update.share and not is_duplicate:
         is_early = name == "actor" or work.settings.is_set(f"{update.owner}.{MICRO}_per_gpu", NUMBERS)
-        when, message = IN_WORKERS if fsdp and is_early else FIRST_UPDATE, f"{{left}} {are(update.samples)} fewer than {{right}}"
+        when, message = "IN_WORKERS" if fsdp and is_early else "FIRST_UPDATE", f"{{left}} {are(update.samples)} fewer than {{right}}"
         better = update.even()
         work.check(name, AtLeast(code=SHARES, source=OLD, left=left, right=right, suggest=better, message=message, when=when))
     if not update.share:
@@ -177,11 +177,11 @@ def _micro(work: VerlWork, update: Update) -> None:
     note = f"{with_noun(update.share, 'sample')} of a rank: {update.samples} // {update.ranks}"
     if size:
         left, right = Number(update.share, share, note=note), Number(size, size_text, micro)
-        work.divides(update.name, NUMBERS, left, right, IN_WORKERS, better, MULTIPLE, change="right", edits=not total, source=OLD)
+        work.divides(update.name, NUMBERS, left, right, "IN_WORKERS", better, MULTIPLE, change="right", edits=not total, source=OLD)
     # Otherwise the first check reports it.
     elif work.settings.flag(f"{update.owner}.{FITTED}", NUMBERS) or not work.is_checked_at_start:
         message = f"{share} {are(update.share)} no multiple of {size_text}"
-        work.report(NUMBERS, update.name, message, micro.span, work.set(micro, *better), None, "", note, IN_WORKERS)
+        work.report(NUMBERS, update.name, message, micro.span, work.set(micro, *better), None, "", note, "IN_WORKERS")
 
 
 def _check_megatron(work: VerlWork, update: Update) -> None:
@@ -192,7 +192,7 @@ def _check_megatron(work: VerlWork, update: Update) -> None:
     if old_size and not settings.is_open(log_prob_key, NUMBERS) and not settings.is_set(log_prob_key, NUMBERS):
         message, why = f"`{old_size.name}` is set, but `{log_prob_key.removeprefix('actor_rollout_ref.')}` is not", DIVIDES_BOTH
         help_ = f"set {work.spell(f'{old_size.name}_per_gpu', 1)}, or more, in its place"
-        work.report(MODE, update.name, message, old_size.span, help_, None, "deprecated", why, IN_WORKERS)
+        work.report(MODE, update.name, message, old_size.span, help_, None, "deprecated", why, "IN_WORKERS")
     samples = samples_of_step(work)
     if samples is None or samples % update.ranks:
         return
@@ -202,7 +202,7 @@ def _check_megatron(work: VerlWork, update: Update) -> None:
     note = f"{with_noun(share, 'sample')} of a rank: {samples} // {update.ranks}"
     left = Number(share, f"the {with_noun(share, 'sample')} that a rank of {update.name} gets in a step", note=note)
     right = Number(update.share, f"the {update.share} of its mini batch", update.mini, update.number(work).note)
-    work.divides(update.name, NUMBERS, left, right, FIRST_UPDATE, better, MULTIPLE, change="right", edits=bool(better), source=OLD)
+    work.divides(update.name, NUMBERS, left, right, "FIRST_UPDATE", better, MULTIPLE, change="right", edits=bool(better), source=OLD)
 
 
 def derive_batches(work: VerlWork) -> None:
@@ -237,7 +237,7 @@ def judge_streams(work: VerlWork) -> None:
             note = f"{noun}: {work.text(mini)} x `async_training.require_batches` x {work.text(per_prompt)}"
             better = multiples_near(mini.value, ranks // gcd(ranks, samples // mini.value))
             left = Number(samples, f"the {noun} of a step", mini, note)
-            work.divides(name, SHARES, left, work.ranks(name, ranks), FIRST_STEP, better, AMONG, source=STREAM)
+            work.divides(name, SHARES, left, work.ranks(name, ranks), "FIRST_STEP", better, AMONG, source=STREAM)
             return
 
 
@@ -255,16 +255,16 @@ def judge_tuning(work: VerlWork) -> None:
     better = multiples_near(batch.value, ranks * size.value if size else ranks)
     if rounds and not share:
         message, why = "{left} is less than {right}", "a batch of 0 samples is refused"
-        check = AtLeast(code=SHARES, source=ENGINE, left=batch, right=right, suggest=better, message=message, why=why, when=IN_WORKERS)
+        check = AtLeast(code=SHARES, source=ENGINE, left=batch, right=right, suggest=better, message=message, why=why, when="IN_WORKERS")
         work.check("actor", check)
     elif rounds:
         when, severity = f"verl rounds down without a word: each rank takes {with_noun(share, 'sample')}", Severity.WARNING
         work.divides("actor", SHARES, batch, right, when, better, message, edits=False, source=ENGINE, severity=severity)
     else:
-        when = IN_WORKERS if program == PROCESSES else FIRST_STEP
+        when = "IN_WORKERS" if program == PROCESSES else "FIRST_STEP"
         work.divides("actor", SHARES, batch, right, when, better, message, source=TUNING)
     if program != PROCESSES and share and (rounds or even):
-        check_micro_batches(work, "actor", share, micro, "data.use_dynamic_bsz", FIRST_STEP)
+        check_micro_batches(work, "actor", share, micro, "data.use_dynamic_bsz", "FIRST_STEP")
     elif even:
         left = Number(share, f"the {with_noun(share, 'sample')} of a rank ({batch.value} // {ranks})")
-        work.divides("actor", NUMBERS, left, micro, IN_WORKERS, (), MULTIPLE, change="right", source=TUNING)
+        work.divides("actor", NUMBERS, left, micro, "IN_WORKERS", (), MULTIPLE, change="right", source=TUNING)

@@ -15,8 +15,7 @@ from ...checks import Check, Divides, Facts, Number, Term
 from ..configuration import SEQUENCE, Configuration
 from ..degrees import OWNERS, STRATEGIES, TUNERS, TUNES, is_counted, is_engine, tuner_of
 from ..job import VerlSetup
-from ..moments import AT_START, IN_WORKERS, UNCHECKED_AT_START
-from ..programs import FULLY_ASYNC, ProgramKind, configurations
+from ..programs import FULLY_ASYNC, MOMENTS, ProgramKind, configurations
 
 DEGREES, MODE, SHARES, NUMBERS, REPLACED, DIVIDES, TORN = "PW208", "PW123", "PW401", "PW403", "PW126", "PW404", "PW214"
 """Codes of findings.
@@ -25,8 +24,6 @@ In order: degrees that do not divide, refused modes, uneven work among ranks, ot
 that verl replaces, dimensions of a model that do not divide, servers over accelerators of several
 nodes.
 """
-OWN_TRAINER = "this program has a trainer of its own, which may do otherwise"
-UNKNOWN_ARGUMENTS = "an argument of the command is unknown, which may set what is a default here"
 DEFAULT = " (its default)"
 ACCELERATORS = "trainer.n_gpus_per_node"
 ACTOR, ROLLOUT, REFERENCE = "actor_rollout_ref.actor", "actor_rollout_ref.rollout", "actor_rollout_ref.ref"
@@ -68,12 +65,13 @@ class VerlWork(Facts):
         notes: tuple[str, ...],
     ) -> None:  # fmt: skip
         """See `Facts.judge`; errors of a program with an own trainer become warnings."""
+        notes = tuple(MOMENTS.get(note, note) for note in notes)
         if self.entry.own_trainer and severity is Severity.ERROR:
-            severity, notes = Severity.WARNING, (*notes, OWN_TRAINER)
+            severity, notes = Severity.WARNING, (*notes, MOMENTS["OWN_TRAINER"])
         program = self.notes.document.program
         is_default = any(DEFAULT in text for text in (message, *notes))
         if severity is Severity.ERROR and is_default and program is not None and not program.complete:
-            severity, notes = Severity.WARNING, (*notes, UNKNOWN_ARGUMENTS)
+            severity, notes = Severity.WARNING, (*notes, MOMENTS["UNKNOWN_ARGUMENTS"])
         super().judge(releases, severity, code, message, at, label, help, edit, notes)
 
     def report(
@@ -143,8 +141,8 @@ class VerlWork(Facts):
     def when_divided(self, name: str) -> str:
         """Return the moment when verl notices uneven degrees of a trained component."""
         if name != "actor" or not self.is_checked_at_start:
-            return IN_WORKERS
-        return UNCHECKED_AT_START if self.settings.flag(f"{ACTOR}.use_dynamic_bsz", DEGREES) else AT_START
+            return "IN_WORKERS"
+        return "UNCHECKED_AT_START" if self.settings.flag(f"{ACTOR}.use_dynamic_bsz", DEGREES) else "AT_START"
 
     @property
     def validates(self) -> bool:

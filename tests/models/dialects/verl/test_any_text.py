@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from placewright.models.composition import Composer
 from placewright.models.dialects import verl
 from placewright.models.dialects.load import read
-from placewright.models.dialects.verl.defaults import table_of
-from placewright.models.dialects.verl.programs import PROGRAMS
+from placewright.models.dialects.verl.programs import PROGRAMS, table_of
 from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.text.document import Document, Program

@@ -8,7 +8,7 @@ from typing import Sequence
 import pytest
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import load_settings, read
-from placewright.models.dialects.verl.defaults import table_of
+from placewright.models.dialects.verl.programs import table_of
 from placewright.models.findings.finding import Finding
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading

@@ -9,9 +9,9 @@ from random import Random
 import placewright as pw
 import pytest
 from placewright.models.composition import Composer
+from placewright.models.dialects import pool_sizes as refused
 from placewright.models.dialects.load import ReadParameters, read
 from placewright.models.dialects.verl import reader
-from placewright.models.dialects.verl import sizes as refused
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.pools import Pool
 from placewright.models.reading import FileSession, Reading
@@ -60,8 +60,7 @@ def test_it_is_what_reading_every_file_in_full_finds(monkeypatch: pytest.MonkeyP
     found = known(planned(text, "1x4"))
 
     def each_anew(self: refused.SizeReader, pool: Pool, size: refused.Size, changes: refused.Changes) -> refused.Found:
-        setup = self.again({**changes, pool.nodes_key: size[0], pool.accelerators_key: size[1]})
-        return refused.errors_by_component(setup, pool, self.before), {each.name: each.parallel for each in setup.components}
+        return self.again({**changes, pool.nodes_key: size[0], pool.accelerators_key: size[1]}, pool)
 
     change = reader.VerlReader.change
     monkeypatch.setattr(reader.VerlReader, "change", lambda self, changes, level, with_hints=True: change(self, changes, self.level))

@@ -8,9 +8,9 @@ from random import Random
 import pytest
 from placewright.api import solve
 from placewright.models.answer import UNDECIDED
+from placewright.models.dialects import pool_sizes as opening
 from placewright.models.dialects.load import read
-from placewright.models.dialects.verl import sizes as opening
-from placewright.models.dialects.verl.sizes import following_keys
+from placewright.models.dialects.pool_sizes import following_keys
 from placewright.models.findings.span import apply_edits
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading

@@ -1,43 +1,28 @@
-"""Sizes of open pools and degrees that verl accepts, read once for all trees.
+"""Sizes of open pools and degrees that a framework accepts.
 
-A size is a number of equal parts with enough capacity. A multiple of a count on which work does not
-divide among ranks is refused too, so most sizes of a large cluster need no reading. Degrees of one
-component that refer to the size of its pool take the value that results on each size; if several
-components have such degrees, only sizes with the file's own degrees are planned.
+Each is read once for all trees of a file. A size is a number of equal parts with enough capacity.
+A multiple of a count on which work does not divide among ranks is refused too, so most sizes of a
+large cluster need no reading. Degrees of one component that refer to the size of its pool take the
+value that results on each size.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import field, replace
-from itertools import combinations
-from typing import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
+from typing import Callable, Iterable, Iterator, Mapping, Sequence
 
-from ...component import DISJOINT, Component, Relation
-from ...configuration.settings import Amount
-from ...findings.finding import Severity
-from ...hints.block import find_plan_keys
-from ...job import Job
-from ...machines.cluster import Cluster
-from ...machines.node_group import ACCELERATOR
-from ...parallel import Parallel
-from ...pools import Laying, Pool, fitting
-from ...record import dataclass
-from ...text.interpolation_text import holds_interpolation
-from ...text.tree import Scalar, Value
-from ...times import as_it_runs, usual_order
-from ..following import scalars_by_path
-from ..skeleton import HINTS
-from .configuration import Configuration
-from .degrees import leader_of, own_amounts
-from .job import VerlSetup
-from .programs import FULLY_ASYNC, ProgramKind
-from .work.work import SHARES
+from ..component import Component
+from ..configuration.settings import Amount
+from ..machines.cluster import Cluster
+from ..machines.node_group import ACCELERATOR
+from ..parallel import Parallel
+from ..pools import Pool, fitting
+from ..record import dataclass
+from ..text.interpolation_text import holds_interpolation
+from ..text.tree import Value
+from .following import scalars_by_path
 
-PLANNED = "PW604"
-MEND = "fix this and plan again: until then, of the counts that verl refuses, those are planned that have fewest such reasons"
-APART = "no two pools of verl have an accelerator in common"
-STALE, STEPS = "async_training.staleness_threshold", "async_training.trigger_parameter_sync_step"
 MOST_READ = 8192
 """Limit on readings of a file on the same machines."""
 MOST_TRIED = 3072
@@ -107,48 +92,25 @@ class SizeReader:
     Attributes
     ----------
     known : results of readings, extended by each reading.
-    again : job with other numbers, as verl has it, without hints.
+    again : errors and degrees of a pool with other numbers, as the framework has them, without hints.
     degrees : all degrees with other numbers, after interpolation.
     following : keys that may follow from sizes of pools.
-    before : (code, subject) of errors of the file itself.
+    uneven : code of the error that work does not divide among ranks, as on all multiples of a size.
     """
 
     known: Known
-    again: Callable[[Changes], VerlSetup]
+    again: Callable[[Changes, Pool], Found]
     degrees: Callable[[Numbers], Numbers]
-    following: frozenset[str] = frozenset()
-    before: frozenset[tuple[str, str]] = frozenset()
+    following: frozenset[str]
+    uneven: str
 
     def read(self, pool: Pool, size: Size, changes: Changes) -> Found | None:
         """Return the result of a reading; None once the limit is reached."""
         numbers = {**changes, pool.nodes_key: size[0], pool.accelerators_key: size[1]}
         key = pool.name, size, self.degrees(frozenset((numbers if self.following else changes).items()))
         if key not in self.known and len(self.known) < MOST_READ:
-            setup = self.again(numbers)
-            degrees = {component.name: component.parallel for component in setup.components}
-            self.known[key] = (errors_by_component(setup, pool, self.before), degrees)
+            self.known[key] = self.again(numbers, pool)
         return self.known.get(key)
-
-
-def errors_by_component(setup: VerlSetup, pool: Pool, before: Collection[tuple[str, str]] = ()) -> dict[str, Errors]:
-    """Map components of a pool to errors by kind, torn replicas included.
-
-    An error of a key that is not in `before` counts for all components: the number results from
-    this size.
-    """
-    findings = (*setup.settings.notes.findings, *setup.settings.unresolved)
-    errors = {(finding.code, finding.subject): finding.message for finding in findings if finding.severity is Severity.ERROR}
-    names = [known_pool.name for known_pool in setup.pools] + [component.name for component in setup.components]
-    job_subjects = {*names, *(subject for _, subject in before)}
-    by_component: dict[str, Errors] = {}
-    for name in pool.components:
-        subjects = ("", pool.name, name)
-        own_errors = [(code, message) for (code, subject), message in errors.items() if subject in subjects or subject not in job_subjects]
-        component = setup.component(name)
-        if component is not None and not setup.is_whole(component):
-            own_errors.append(("", f"its replicas of {component.parallel} would be torn"))
-        by_component[name] = own_errors
-    return by_component
 
 
 @dataclass
@@ -233,7 +195,7 @@ def _read(
             result = reader.read(pool, size, variant[2]) if remaining > 0 else None
             remaining -= len(reader.known) > before
             of_fixed = [variant[0], *(name for name, parallel, _ in variants if parallel is None)]
-            if skips and result and any(code == SHARES for name in of_fixed for code, _ in result[0][name]):
+            if skips and result and any(code == reader.uneven for name in of_fixed for code, _ in result[0][name]):
                 indivisible[number].add(count)
             yield size, variant, result
 
@@ -250,82 +212,6 @@ def _best(errors: Mapping[Pair, Errors], own_counts: set[int]) -> dict[Pair, Err
     return {pair: those for pair, those in best.items() if not own_kinds or kinds(those) in own_kinds}
 
 
-def laying_of(job: Job, settings: Configuration, pools: Sequence[Pool]) -> Laying:
-    """Return the layout of all pools of a file; pools outside the job are open."""
-    return Laying(tuple(pool if pool in job.pools else replace(pool, parts=()) for pool in pools), settings.entry.reserves)
-
-
-def plan_pools(job: Job, settings: Configuration, cluster: Cluster, pools: tuple[Pool, ...], reader: SizeReader) -> Job:
-    """Add what verl accepts of open pools; with times also the layout of all `pools`."""
-    open_, workload = [pool for pool in pools if pool not in job.pools], job.planning.workload
-    if open_ and workload is not None:
-        couples = combinations([pool for pool in pools if pool.components], 2)
-        names = [(first.components[0], second.components[0]) for first, second in couples if first in open_ or second in open_]
-        relations = (*job.relations, *(Relation(DISJOINT, pair, None, APART) for pair in names))
-        # In one pool all take turns, separate pools are steady.
-        plan_keys = find_plan_keys(settings.tree(HINTS))
-        workload = as_it_runs(workload, plan_keys, _asynchronous(settings))
-        workload = workload if "workflow" in plan_keys else replace(workload, after=tuple(usual_order(job.components)))
-        # No plan can be written in parts with other degrees than planned, even if verl accepts none.
-        by_name = ((name, own_amounts(settings, pools, name)) for pool in pools for name in pool.components)
-        by_size = frozenset(name for name, current in by_name if any(amount.name in reader.following for amount in current.values()))
-        planning = replace(job.planning, laying=laying_of(job, settings, pools), workload=workload, by_size=by_size)
-        job = replace(job, relations=relations, planning=planning)
-    current = {component.name: component.parallel for component in job.components}
-    messages = {finding.message for finding in settings.notes.findings}
-    for pool in open_:
-        leaders = {name: leader for name in pool.components if (leader := leader_of(settings, pools, name)) and job.choices.get(leader)}
-        choices: dict[str, Mapping[Parallel, Changes]] = {}
-        for name in pool.components:
-            amounts = own_amounts(settings, pools, leader := leaders.get(name, name))
-            offers = {parallel: find_changes(amounts, parallel) for parallel in job.choices.get(leader, ())}
-            if offers:
-                choices[name] = {parallel: {amounts[key].name: value for key, value in new.items()} for parallel, new in offers.items()}
-        outcome = accepted_sizes(pool, cluster, job.components, choices, reader)
-        planning = replace(job.planning, tied={**job.planning.tied, **leaders})
-        if workload is not None or not (outcome.always or outcome.unread):
-            planning = replace(planning, accepted={**planning.accepted, **outcome.pairs})
-        for name, always in outcome.always.items() if workload is not None else ():
-            if always not in messages:
-                message = f"verl refuses every size of `{pool.name}`, such as the largest: {always}"
-                settings.notes.warn(PLANNED, name, message, pool.span("name") or settings.top, "", MEND)
-        unread, why = len(outcome.unread), ""
-        if unread:
-            nodes, part_size = min(outcome.unread, key=lambda size: (size[0] * size[1], size))
-            why = f"sizes of `{pool.name}`: {unread:,} of those that fit, such as {nodes} x {part_size}, are not planned"
-        # Degrees of one component that follow from sizes are choices.
-        pairs_of = {name: pairs for name, pairs in outcome.pairs.items() if name not in choices}
-        varies = {name: pairs for name, pairs in pairs_of.items() if any(parallel != current[name] for _, parallel in pairs)}
-        if len(varies) == 1 and any(component.timed for component in job.components if component.name in varies):
-            (name, pairs), *_ = varies.items()
-            degrees = dict.fromkeys(parallel for _, parallel in sorted(pairs, key=lambda pair: (pair[0], str(pair[1]))))
-            job = replace(job, choices={**job.choices, name: tuple(sorted(degrees, key=lambda parallel: parallel != current[name]))})
-        elif varies:
-            unread += (count := sum(parallel != current[name] for name, pairs in varies.items() for _, parallel in pairs))
-            why += "; " * bool(why) + f"degrees that follow from sizes: {count:,} counts on which several differ are not planned"
-        if unread and planning.workload is not None:
-            workload = replace(planning.workload, assumed=(*planning.workload.assumed, why))
-            planning = replace(planning, sizes_not_read=planning.sizes_not_read + unread, workload=workload)
-        job = replace(job, planning=planning)
-    return job
-
-
 def find_changes(amounts: Mapping[str, Amount], parallel: Parallel) -> dict[str, int]:
     """Return degree -> number, for degrees that differ from the file."""
     return {degree: number for degree, amount in amounts.items() if (number := int(getattr(parallel, degree))) != amount.value}
-
-
-def _asynchronous(settings: Configuration) -> str:
-    """Return the setting for training during generation; "" if they take turns.
-
-    Source: verl, verl/experimental/one_step_off_policy, and
-    verl/experimental/fully_async_policy/README.md, whose first mode waits.
-    """
-    if settings.entry.kind is not ProgramKind.SEPARATE:
-        return ""
-    stale = settings.at(STALE)
-    if settings.entry.program == FULLY_ASYNC and isinstance(stale, Scalar) and stale.value == 0:
-        steps = settings.whole(STEPS, PLANNED)
-        if steps is not None and steps.value == 1:
-            return ""
-    return f"`{settings.entry.program}`"
