@@ -72,6 +72,7 @@ ENVIRONMENT_VARIABLES = ("NUM_NODES", "NNODES", "WORLD_SIZE", "SLURM_NNODES", "S
 
 AT_LOAD = "ROLL notices this as it reads the configuration"
 AT_CREATION = "ROLL notices this only when it creates the workers, after Ray is up and the nodes are reserved"
+AT_RESERVING = "ROLL notices this as it counts the nodes of Ray, before it reserves any or starts a worker"
 IN_WORKERS = "ROLL notices this only when the workers set up their groups, once all roles have their workers"
 WITH_MODEL = "ROLL notices this only when the workers build their model, once all roles have their workers"
 IN_ENGINE = "ROLL notices this only when the workers start their engine, after the models that are trained were loaded"

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Iterator
 
 from ...component import UNBOUNDED, Component
 from ...configuration.settings import Settings
-from ...findings.causes import skeleton
-from ...findings.finding import UnusableInput
-from ...findings.span import Edit, apply_edits
 from ...hints.block import FileForm, hinted_entries, timed_names, without
 from ...job import Capabilities, HintedJob, Job
-from ...level import DEFAULT_LEVEL, TRAINING
-from ...machines.cluster import Cluster
+from ...level import DEFAULT_LEVEL
 from ...machines.shorthand import MAX_NODES
 from ...planning.spec import PlanningSpec
 from ...problem import Problem
@@ -23,7 +18,6 @@ from ...reading import FileSession, Reading
 from ...text.document import Document
 from ...text.form import Form
 from ...text.nearest import nearest
-from ...text.source import Source
 from ...text.tree import Value
 from ..dialect import Machines
 from ..skeleton import Reader
@@ -37,7 +31,7 @@ from .misspelt import as_meant
 from .models import models
 from .names import ENVIRONMENT_VARIABLES, HINTS, NAME, NOTICES
 from .nodes import DeviceReservation, build_open_component, devices_per_node, nodes_reserved, placed_component
-from .planning import RollOpening, error_keys
+from .planning import RollOpening
 from .profile import Defaults, profile_of, release_of
 from .roles import read_roles, warn_unused_roles
 from .sharing import ModeChecks, TransferChecks
@@ -62,7 +56,7 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
     reading = read_with(document, machines, level)
     if not timed_names(document.root.get(HINTS)):
         return reading
-    return replace(reading, session=FileSession(opening=RollOpening(read_with, tried, reading.document, machines, level)), opens=True)
+    return replace(reading, session=FileSession(opening=RollOpening(read_with, reading.document, machines, level)), opens=True)
 
 
 def file_form() -> type[Form]:
@@ -70,21 +64,15 @@ def file_form() -> type[Form]:
     return FileForm
 
 
-def read_with(document: Document, machines: Machines, level: str, hints: bool = True, trial: bool = False) -> Reading:
-    """Read a document, or a changed `trial` of one. Without `hints` only explicit placements are read."""
-    reader = _RollReader(with_own_groups(document, profile_of(document.release).groups), machines, level, hints)
-    reader.is_trial = trial
-    return reader.read()
-
-
-tried = partial(read_with, trial=True)
+def read_with(document: Document, machines: Machines, level: str, hints: bool = True) -> Reading:
+    """Read a document. Without `hints` only explicit placements are read."""
+    return _RollReader(with_own_groups(document, profile_of(document.release).groups), machines, level, hints).read()
 
 
 class _RollReader(Reader):
-    """Reader of a document; `is_trial` for a changed copy, read to test an edit."""
+    """Reader of a document."""
 
     NAME, FRAMEWORK, ENVIRONMENT = NAME, "ROLL", ENVIRONMENT_VARIABLES
-    is_trial = False
 
     def as_meant(self) -> Document:
         """See `Reader.as_meant`."""
@@ -119,9 +107,7 @@ class _RollReader(Reader):
         setup.hinted, setup.choices = draft.relations, dict(draft.choices)
         self._judge(setup)
         if reserving.beyond:
-            reserving.report_beyond((lambda *_: False) if self.is_trial else self.verifies)
-        if not self.is_trial:
-            StrategyChecks(setup).offer_whole_replicas(self.verifies)
+            reserving.report_beyond()
         in_turn = {role.key for role in roles if open_ and role.ids is None and role.world_size}
         job = Job(
             tuple(setup.components.values()), (*draft.relations, *setup.relations), CAPABILITIES, setup.choices, tuple(setup.shares),
@@ -170,24 +156,6 @@ class _RollReader(Reader):
             edit = self.notes.rename(entry, close) if close else None
             self.notes.error("PW121", name, message, entry.key.span, "not started", help, edit)
         return without(block, strange)
-
-    def verifies(self, edit: Edit | None = None, machines: Cluster | None = None) -> bool:
-        """Return True if an edit or a new cluster causes no new error, numbers aside."""
-        document, level = self.document, TRAINING if self.is_training else "placement"
-        if edit is not None and edit.span.file != document.source.name:
-            return False
-        try:
-            if edit is not None:
-                text = apply_edits(document.source.text, [edit])
-                document = replace(document.compose(Source(document.source.name, text)), release=document.release)
-            new_findings = tried(document, machines or self.machines, level, self.has_hints).findings
-        except UnusableInput:
-            return False
-        after, before = (
-            {(*error_key, skeleton(finding.subject, finding.message)) for finding in findings for error_key in error_keys([finding])}
-            for findings in (new_findings, self.notes.findings)
-        )
-        return after <= before
 
 
 def _with_workers(component: Component, size: int) -> Component:

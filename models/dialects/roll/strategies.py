@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import lcm
-from typing import Callable, Collection, Sequence
+from typing import Collection, Sequence
 
 from ...component import Component, Parallel
 from ...configuration.settings import Amount, plain_value
-from ...findings.finding import Finding, Fix
-from ...findings.span import Edit
+from ...findings.finding import Fix
 from ...findings.wording import with_noun
 from ...model_cards.stages import FIRST, LAST
 from ...record import dataclass
@@ -174,37 +173,19 @@ class StrategyChecks(RollChecks):
                     self.setup.components[role.key] = replace(component, parallel=role_degrees.parallel)
             if role.on_devices:
                 self._check_demands(role, role_degrees)
+                if role_degrees is not None and role.by_megatron:
+                    self._offer_whole_replicas(role, role_degrees)
 
-    def offer_whole_replicas(self, verifies: Callable[[Edit | None], bool]) -> None:
-        """Offer a verified tensor parallel size to roles whose ranks form no whole replicas."""
-        for role in self.setup.roles:
-            role_degrees = degrees(self.setup, role) if role.created and role.key in self.setup.components and role.by_megatron else None
-            ranks = len(role.devices)
-            if role_degrees is None or ranks % role_degrees.parallel.replica == 0:
-                continue
-            tp, rest = role_degrees.tp, role_degrees.parallel.replica // role_degrees.tp.value
-            sizes = [size for size in divisors(ranks) if ranks % (size * rest) == 0 and size <= max(tp.value, self.setup.per_node)]
-            for size in sorted(sizes, key=lambda size: (abs(size - tp.value), size))[:4]:
-                edit = tp.becomes(size)
-                if edit is not None and verifies(edit):
-                    component = self.setup.components[role.key]
-                    fixes = {**component.fixes, DIVIDES: Fix(f"set `{tp.name}: {size}`", edit)}
-                    self.setup.components[role.key] = replace(component, fixes=fixes)
-                    break
-        for place, finding in enumerate(self.notes.findings):
-            edit = finding.edit if finding.code == "PW111" else None
-            if edit is not None and edit.span.file == self.notes.document.source.name and not verifies(edit):
-                self.notes.findings[place] = self._suggest_degree(finding, verifies)
-
-    def _suggest_degree(self, finding: Finding, verifies: Callable[[Edit | None], bool]) -> Finding:
-        """Replace the help of a finding about incomplete workers by a lower, verified vLLM tp."""
-        role = next(candidate for candidate in self.setup.roles if candidate.key == finding.subject)
-        tp = self.settings.whole(role.config("tensor_parallel_size"), DIVIDES, 1) if role.strategy == VLLM else None
-        for size in reversed(divisors(len(role.devices))) if tp and role.on_devices else ():
-            edit = tp.becomes(size) if tp and size < tp.value else None
-            if tp and edit is not None and verifies(edit):
-                return replace(finding, help=f"set `{tp.name}: {size}`", edit=edit)
-        return replace(finding, help=finding.help.partition(":")[0], edit=None)
+    def _offer_whole_replicas(self, role: Role, role_degrees: StrategyDegrees) -> None:
+        """Offer the nearest tensor parallel size with which the ranks form whole replicas."""
+        ranks, tp, rest = len(role.devices), role_degrees.tp, role_degrees.parallel.replica // role_degrees.tp.value
+        sizes = [size for size in divisors(ranks) if ranks % (size * rest) == 0 and size <= max(tp.value, self.setup.per_node)]
+        size = min(sizes, key=lambda size: (abs(size - tp.value), size), default=tp.value)
+        if ranks % role_degrees.parallel.replica and (edit := tp.becomes(size)) is not None and size != tp.value:
+            component = self.setup.components[role.key]
+            more = -(-ranks // role_degrees.parallel.replica) * role_degrees.parallel.replica
+            fixes = {**component.fixes, DIVIDES: Fix(f"set `{tp.name}: {size}`, or give {role.key} {more} accelerators", edit)}
+            self.setup.components[role.key] = replace(component, fixes=fixes)
 
     # Demands of a strategy on its own settings, and on the number of its ranks.
     #
