@@ -17,7 +17,7 @@ from ...text.tree import MapNode, Scalar, Value
 from ..checks import Divides, Facts, Number, divisors
 from . import names
 from .blocks import BY_ESTIMATOR, BY_KL, NO_REFERENCE, NOT_STARTED, ConfigurationBlocks
-from .device_mapping import ids_edit, overlaps_no_edit, read_devices
+from .device_mapping import ids_edit, read_devices
 from .findings import report
 from .ids import Ids
 from .job import Role, RollChecks, RollSetup
@@ -132,13 +132,10 @@ class RoleWorkers(RollChecks):
             report(self.notes, "unknown_strategy", first, value, edit, also=places, **values)
 
     def _write_together(self, paths: Sequence[str], text: str) -> Edit | None:
-        """Return the edit that writes a text at all paths. None if it would touch another edit."""
+        """Return the edit that writes a text at all paths. None if a path stands elsewhere."""
         edits = [edit for path in paths if (edit := self.settings.becomes(path, text)) is not None]
         is_whole = len(edits) == len(paths) and len({edit.span.file for edit in edits}) == 1
-        if not is_whole or not all(overlaps_no_edit(self.notes, edit) for edit in edits):
-            return None
-        joint_edit = self.notes.join(*edits)
-        return joint_edit if overlaps_no_edit(self.notes, joint_edit) else None
+        return self.notes.join(*edits) if is_whole else None
 
     # -- on devices
 
