@@ -128,18 +128,9 @@ def _faulty(place: Place, message: str, label: str, better: str = "", when: str 
 
 
 def _report_syntax(text: str, problem: SyntaxError) -> Expression:
-    """Report text that Python cannot parse. The fix closes a bracket, or converts ranks such as `0-7,9`."""
+    """Report text that Python cannot parse. The fix converts ranks such as `0-7,9`."""
     message = f"this is no Python expression: {problem.msg[:80]}"
-    closing = {"(": ")", "[": "]", "{": "}"}
-    open_: list[str] = []
-    for letter in text:
-        if letter in closing:
-            open_.append(closing[letter])
-        elif letter in closing.values() and open_:
-            open_.pop()
-    candidate = text.rstrip() + "".join(reversed(open_))
-    better = candidate if open_ and read_expression(candidate).fault is None else _from_ranks(text)
-    if better:
+    if better := _from_ranks(text):
         return _faulty(Place(0, len(text)), message, "not Python", better)
     lines = _line_starts(text)
     start = min(lines[min(problem.lineno or 1, len(lines)) - 1] + max((problem.offset or 1) - 1, 0), len(text) - 1)
@@ -269,6 +260,7 @@ class _Evaluation:
 
 # Value of `device_mapping` in a file.
 
+_IN_QUOTES = "write the text in quotes: in a flow map a comma ends it"
 _HELP = "write the device ids: `list(range(0,8))`, `list([0,2])`, or several with `+`"
 
 
@@ -305,7 +297,7 @@ def _text_ids(notes: Notes, role: Role, scalar: Scalar) -> Ids | None:
         start, end = fault.place
         better = fault.better and text.text[:start] + fault.better + text.text[end:]
         correction = read_expression(better) if better else None
-        help, edit = _HELP, None
+        help, edit = _IN_QUOTES if role.block is not None and role.block.flow and text.shift != 1 else _HELP, None
         if correction is not None and correction.fault is None:
             edit, ids = rewritten(text, better), correction.ids if ids is None else ids  # the fixed text is judged too
             help = f"write `{better}`" if len(better) <= 200 else _HELP

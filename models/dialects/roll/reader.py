@@ -27,7 +27,6 @@ from .demands import check_demands
 from .groups import with_own_groups
 from .ids import range_text
 from .job import Role, RollSetup
-from .misspelt import as_meant
 from .models import models
 from .names import ENVIRONMENT_VARIABLES, HINTS, NAME, NOTICES
 from .nodes import DeviceReservation, build_open_component, devices_per_node, nodes_reserved, placed_component
@@ -74,11 +73,6 @@ class _RollReader(Reader):
 
     NAME, FRAMEWORK, ENVIRONMENT = NAME, "ROLL", ENVIRONMENT_VARIABLES
 
-    def as_meant(self) -> Document:
-        """See `Reader.as_meant`."""
-        self.meant = as_meant(self.notes, self.document, frozenset(self.hinted_names()))
-        return self.meant
-
     def make_settings(self) -> Settings:
         """See `Reader.make_settings`."""
         return Settings(self.notes, self.interpolator, Defaults(profile_of(self.document.release)))
@@ -86,7 +80,7 @@ class _RollReader(Reader):
     def problem(self) -> Problem | None:
         """Build the problem; None if the roles need more than `MAX_NODES` nodes."""
         notes, with_hints = self.notes, frozenset(self.hinted_names())
-        pipeline = pipeline_of(notes, self.settings, self.meant.program)
+        pipeline = pipeline_of(notes, self.settings, self.document.program)
         setup = RollSetup(notes, self.settings, pipeline, self.machines, with_hints, self.derivations)
         setup.roles = roles = read_roles(setup)
         open_ = {role.key for role in roles if role.key in with_hints and role.created and role.mapping is None and role.world_size is None}

@@ -289,6 +289,9 @@ class RoleWorkers(RollChecks):
 
     def _report_no_workers(self, role: Role, why: str) -> None:
         """Report a started role without devices and workers: ROLL fails when it counts them (`range(None)`)."""
+        root = self.settings.at("")
+        if isinstance(root, MapNode) and any(root.get(role.path(key)) is not None for key in (DEVICES, WORLD_SIZE)):
+            return  # a key with a dot, which has a finding
         if self.notes.partial:
             missing = f"`{role.key}.{DEVICES}` is not in this file; it may come from `defaults`"
             self.notes.unsure("PW101", role.key, missing, True, "Pass `--config-root DIR` with the folder of its `defaults`")

@@ -68,7 +68,7 @@ def test_any_expression_means_what_python_makes_of_it(text: str) -> None:
 
 
 WRONG: dict[str, tuple[str, str]] = {
-    "list(range(0,8": ("list(range(0,8", "list(range(0,8))"),
+    "list(range(0,8": ("(", ""),
     "0-7": ("0-7", "list(range(0,8))"),
     "0-3,8-11": ("0-3,8-11", "list(range(0,4))+list(range(8,12))"),
     "3": ("3", ""),
