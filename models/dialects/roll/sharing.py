@@ -18,7 +18,7 @@ from .device_mapping import ids_edit
 from .findings import report
 from .ids import Ids, common, differing, positions, range_text, text_of
 from .job import Role, RoleFacts, RollChecks, number
-from .names import ACTOR_INFER, ACTOR_TRAIN, AFTER_MODELS, AGENTIC_REWARD, CRITICS, NEVER, REFERENCES, SGLANG
+from .names import ACTOR_INFER, ACTOR_TRAIN, AFTER_MODELS, AGENTIC_REWARD, CRITICS, NEVER, REFERENCES, SGLANG, VLLM
 from .strategies import data_parallel, degrees, group_ranks
 
 # Generation during training: demands of `async_generation_ratio`.
@@ -111,13 +111,23 @@ class ModeChecks(RollChecks):
         relation = f"{train.key} ({write_ranks(train.devices.ranges)}) is within {infer.key} ({write_ranks(infer.devices.ranges)})"
         workers, async_ratio = infer.world_size, self.ratio
         if workers is not None and workers < 2:
-            report(self.notes, "part_of_one_worker", infer.key, infer.place, relation=relation, infer=infer)
+            help, edit = self._smaller_workers(train, infer)
+            report(self.notes, "part_of_one_worker", infer.key, infer.place, edit, relation=relation, infer=infer, help=help)
         if async_ratio is not None and async_ratio <= 0:
             at, edit = self.settings.at(RATIO) or infer.place, self.settings.becomes(RATIO, "1")
             report(self.notes, "part_in_turn", infer.key, at, edit, relation=relation, infer=infer, ratio=async_ratio)
         self._relate(self.setup.role(CRITICS), (SUBSET, infer), (DISJOINT, train))
         if workers is None or workers > 1:
             self._check_freed_workers(train, self.setup.role(CRITICS), infer)
+
+    def _smaller_workers(self, train: Role, infer: Role) -> tuple[str, Edit | None]:
+        """Return help and edit: a tp with which training takes whole workers and leaves one."""
+        trains, infers, key = train.devices, infer.devices, infer.config("tensor_parallel_size")
+        edges = (trains.lowest - infers.lowest, trains.highest - infers.highest, len(trains), len(infers))
+        fits = next((size for size in range(len(infers) // 2, 0, -1) if not any(edge % size for edge in edges)), None)
+        if fits is None or infer.strategy != VLLM or self.settings.at(infer.config("pipeline_parallel_size")) is not None:
+            return "", None
+        return f"set `{key}: {fits}`, ", self.settings.becomes(key, str(fits))
 
     def _check_freed_workers(self, train: Role, critic: Role | None, infer: Role) -> None:
         tp, pp = (self.settings.whole(infer.config(f"{name}_parallel_size"), MODES, 1, exact=True) for name in ("tensor", "pipeline"))
@@ -203,6 +213,16 @@ SOLID = "PW205"
 
 def _adds_no_sharing(role: Role, ids: Ids, neighbors: Sequence[Role]) -> bool:
     return not any(common(neighbor.devices, ids) and not common(neighbor.devices, role.devices) for neighbor in neighbors)
+
+
+def _in_a_row(roles: Sequence[Role], start: int) -> list[Ids]:
+    """Return ranges of the sizes of roles, one after the other; the same range for roles of the same ids."""
+    row = list[Ids]()
+    for role in roles:
+        is_joint = role is not roles[0] and role.devices.ranges == roles[0].devices.ranges
+        row.append(row[0] if is_joint else Ids.join(range(start, start + role.devices.distinct)))
+        start = row[-1].highest + 1
+    return row
 
 
 MOST_RANKS = 512
@@ -321,19 +341,17 @@ class TransferChecks(RollChecks):
     def _add_range_fixes(self, with_holes: Sequence[Role]) -> None:
         """Add a fix to roles with holes: ranges in a row, if no new GPUs are shared."""
         with_devices = [role for role in self.setup.roles if role.created and role.on_devices and role not in with_holes]
-        start, new_ranges = min((role.devices.lowest for role in with_holes), default=0), list[Ids]()
-        for role in with_holes:
-            is_joint = role is not with_holes[0] and role.devices.ranges == with_holes[0].devices.ranges
-            new_ranges.append(new_ranges[0] if is_joint else Ids.join(range(start, start + role.devices.distinct)))
-            start = new_ranges[-1].highest + 1
-        is_free = all(_adds_no_sharing(role, ids, with_devices) for role, ids in zip(with_holes, new_ranges))
-        text = " and ".join(f"{role.key} `{text_of(ids)}`" for role, ids in zip(with_holes, new_ranges))
-        for role, ids in zip(with_holes, new_ranges):
-            fix = Fix(f"write one range such as `{text_of(ids)}`, and move what is in its way")
-            if is_free:
+        rows = [_in_a_row(with_holes, start) for start in (0, min((role.devices.lowest for role in with_holes), default=0))]
+        free_rows = (row for row in rows if all(_adds_no_sharing(role, ids, with_devices) for role, ids in zip(with_holes, row)))
+        row = next(free_rows, [])
+        text = " and ".join(f"{role.key} `{text_of(ids)}`" for role, ids in zip(with_holes, row))
+        for position, role in enumerate(with_holes):
+            lowest, partners = role.devices.lowest, [partner for partner in with_holes if partner is not role]
+            fix = Fix(f"write one range such as `{range_text(range(lowest, lowest + role.devices.distinct))}`, and move what is in its way")
+            if row:
                 # Users may apply the edit alone.
-                is_independent = _adds_no_sharing(role, ids, [partner for partner in with_holes if partner is not role])
-                fix = Fix(f"give {text}", ids_edit(self.notes, role, ids)[1] if is_independent else None)
+                is_independent = _adds_no_sharing(role, row[position], partners)
+                fix = Fix(f"give {text}", ids_edit(self.notes, role, row[position])[1] if is_independent else None)
             component = self.setup.components[role.key]
             self.setup.components[role.key] = replace(component, fixes={**component.fixes, SOLID: fix})
 
