@@ -13,11 +13,11 @@ from typing import Any, Callable, Mapping
 from ..configuration.settings import Settings
 from ..findings.finding import Severity
 from ..releases.release import Range
-from .checks import AtLeast, Check, Divides, Equals, Excludes, FirstAndLast, OneOf, Requires, Within
+from .checks import AtLeast, Check, Divides, Equals, Excludes, FirstAndLast, Names, OneOf, Requires, Within
 
 Demand = Mapping[str, Any]
 _KINDS: Mapping[str, type[Check]] = {
-    kind.__name__: kind for kind in (AtLeast, Divides, Equals, Excludes, FirstAndLast, OneOf, Requires, Within)
+    kind.__name__: kind for kind in (AtLeast, Divides, Equals, Excludes, FirstAndLast, Names, OneOf, Requires, Within)
 }
 
 

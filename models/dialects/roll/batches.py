@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from math import gcd, lcm
-from typing import Sequence
 
 from ...configuration.settings import Amount
 from ...derivation import DATA_PARALLEL_SIZE, REPLICA_SIZE
-from ...findings.span import Edit
 from ...findings.wording import with_noun
 from ...job import Share
 from ...record import dataclass
 from ...releases.release import Range
-from ...text.nearest import closest
-from ...text.tree import ListNode, MapNode, Scalar, Value
+from ...text.tree import ListNode, MapNode, Scalar
 from ..checks import AtLeast, Divides, Facts, Number, multiples_near
 from . import names
 from .job import Role, RoleFacts, RollChecks, RollSetup, number
@@ -360,8 +357,6 @@ class BatchChecks(RollChecks):
         if not isinstance(tags, (ListNode, type(None))) or not (isinstance(split, ListNode) or (split is None and not self.notes.partial)):
             return True
         values = [item.value if isinstance(item, Scalar) else None for item in split.items] if isinstance(split, ListNode) else [128]
-        if isinstance(tags, ListNode):
-            self._check_tags(env, tags.items[: len(values)])
         numbers = [value for value in values if type(value) is int]
         tag_count = len(tags.items) if isinstance(tags, ListNode) else 1
         count = sum(numbers[:tag_count])  # one number per tag
@@ -378,15 +373,6 @@ class BatchChecks(RollChecks):
         at = split or groups.scalar or settings.top
         self.notes.error(BATCH_NUMBERS, env, message, at, with_noun(count, "group"), help, edit, AT_LOAD)
         return False
-
-    def _check_tags(self, env: str, tags: Sequence[Value]) -> None:
-        envs = self.settings.at("custom_envs")
-        for tag in tags if isinstance(envs, MapNode) and not self.notes.partial else ():
-            if isinstance(tag, Scalar) and tag.value == tag.text and isinstance(envs, MapNode) and envs.get(tag.text) is None:
-                close = closest(tag.text, [entry.key.text for entry in envs])
-                message = f"`{env}.tags` names `{tag.text[:60]}`, which is not in `custom_envs`"
-                help_ = f"write `{close}`" if close else "add it to `custom_envs`"
-                self.notes.error(MODES, env, message, tag, "not in `custom_envs`", help_, Edit(tag.span, close) if close else None, AT_LOAD)
 
     def _check_adjusted(self, batch: Amount) -> None:
         sizes = self._list_samples() if not self.setup.short else None

@@ -18,12 +18,12 @@ from .profile import fact_file
 
 
 def report(
-    notes: Notes, name: str, subject: str, at: Span | Value, edit: Edit | None = None, severity: str = "error", also: Sequence[str] = (),
-    **values: object,
+    notes: Notes, name: str, subject: str, at: Span | Value, edit: Edit | None = None, severity: str = "error", more: Sequence[str] = (),
+    /, **values: object,
 ) -> None:  # fmt: skip
-    """Add the finding of a name, with values in its texts and notes of its own at the end."""
+    """Add the finding of a name, with values in its texts and `more` notes at the end."""
     fact = fact_file("findings")[name]
     message, label, help_ = (fact.get(key, "").format(**values) for key in ("message", "label", "help"))
     reasons = filter(None, (getattr(names, note, note).format(**values) for note in fact.get("notes", ())))
     severity_of_fact = Severity(fact.get("severity", severity))
-    notes.judge(releases_of(fact), severity_of_fact, fact["code"], subject, message, at, label, help_, edit, *reasons, *also)
+    notes.judge(releases_of(fact), severity_of_fact, fact["code"], subject, message, at, label, help_, edit, *reasons, *more)

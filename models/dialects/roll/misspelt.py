@@ -44,7 +44,7 @@ class KeyChecks(RollChecks):
         notes, pipeline, source = self.notes, self.pipeline, self.notes.document.source.text
         block_names, keys = self.setup.profile.blocks(pipeline.config), self.setup.profile.keys(pipeline.config)
         name, value = entry.key.text, entry.value
-        if name in block_names or name in names.JOB_KEYS or name == HINTS or name in keys:
+        if name in block_names or name == HINTS or name in keys:
             return
         if names.is_worker(value) or names.has_worker_blocks(value):
             is_aliased = any(meet(value.span, span) for span in notes.document.shared)
@@ -57,7 +57,7 @@ class KeyChecks(RollChecks):
         elif isinstance(value, MapNode) and (close := closest(name, [block for block in block_names if root.get(block) is None], SLIP)):
             self._no_role(root, entry, close)
         elif not isinstance(value, MapNode):
-            near = [key for key in (*names.JOB_KEYS, *keys) if abs(len(key) - len(name)) <= SLIP]  # no whole word more or less
+            near = [key for key in keys if abs(len(key) - len(name)) <= SLIP]  # no whole word more or less
             close = closest(name, near, min(SLIP, len(name) // 8))
             if close and f"${{{name}}}" not in source:
                 is_twice = root.get(close) is not None

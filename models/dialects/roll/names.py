@@ -59,12 +59,6 @@ ENVIRONMENT_KEYS = ("num_env_groups", "group_size", "group_size_redundancy", "ma
 SIZE_KEYS = (DEVICES, WORLD_SIZE, PER_WORKER, *ENVIRONMENT_KEYS)
 """Keys of a role that decide how many workers it has."""
 
-JOB_KEYS = (
-    "num_nodes", "num_gpus_per_node", "rollout_batch_size", "val_batch_size", "adv_estimator", "enable_reference", "use_kl_loss",
-    "init_kl_coef", "async_generation_ratio", "partial_gpu_mode", "generate_opt_level", "is_pure_opd", "use_opd", "pure_opd_pipeline_type",
-)  # fmt: skip
-"""Top-level keys that decide placement."""
-
 ENVIRONMENT_VARIABLES = ("NUM_NODES", "NNODES", "WORLD_SIZE", "SLURM_NNODES", "SLURM_JOB_NUM_NODES")
 """Environment variables that interpolations may read: sizes of the job, no secrets."""
 

@@ -222,7 +222,7 @@ class DeviceReservation(RollChecks):
         if _count_visible(self.notes) == devices:
             lines.append(f"the script shows ROLL {with_noun(devices, 'device')} of its own node, and ROLL counts as many on all nodes")
         values = {"names": named, "highest": highest, "node": highest // devices, "has": self._describe(), "ids": ids, "help": help}
-        report(self.notes, "beyond", first.key, first.place, edit, also=lines, **values)
+        report(self.notes, "beyond", first.key, first.place, edit, "error", lines, **values)
         also = tuple(role.key for role in roles if role is not first)
         self.notes.findings[-1] = replace(self.notes.findings[-1], also=also)
 

@@ -11,10 +11,10 @@ from ...derivation import WORLD_SIZE as WORLD_SIZE_NAME
 from ...derivation import Figure
 from ...findings.span import Edit, Span
 from ...findings.wording import with_noun
-from ...releases.release import Range, Release
+from ...releases.release import Release
 from ...text.nearest import nearest
 from ...text.tree import MapNode, Scalar, Value
-from ..checks import Divides, Facts, Number, divisors
+from ..checks import divisors
 from . import names
 from .blocks import BY_ESTIMATOR, BY_KL, NO_REFERENCE, NOT_STARTED, ConfigurationBlocks
 from .device_mapping import ids_edit, read_devices
@@ -25,8 +25,6 @@ from .misspelt import KeyChecks
 from .names import ACTOR_INFER, ACTOR_TRAIN, AT_LOAD, CONFIG, CRITICS, DEVICES, INFERENCE, PER_WORKER, STRATEGY, VLLM, WORLD_SIZE
 from .profile import profile_of, releases_with
 
-WHOLE_WORKERS = Range(until="0.1.1")
-"""Releases that assert full environment workers. They count no spares."""
 REPLACED = {"deepspeed_train": "megatron_train", "deepspeed_infer": "megatron_infer"}
 """Strategy of older releases -> replacement."""
 REWRITTEN = "PW126"
@@ -129,7 +127,7 @@ class RoleWorkers(RollChecks):
             if strategy in REPLACED and any(self.settings.has(f"{key}.{CONFIG.rstrip('.')}") for key, _ in users):
                 help, edit = f"{help}, with keys of `{better}` in `strategy_config`", None
             values = {"place": place, "strategy": strategy, "scope": scope, "help": help}
-            report(self.notes, "unknown_strategy", first, value, edit, also=places, **values)
+            report(self.notes, "unknown_strategy", first, value, edit, "error", places, **values)
 
     def _write_together(self, paths: Sequence[str], text: str) -> Edit | None:
         """Return the edit that writes a text at all paths. None if a path stands elsewhere."""
@@ -249,13 +247,8 @@ class RoleWorkers(RollChecks):
             return replace(role, readable=False)
         spare = 0 if notes.choice is not None and notes.choice.is_older_than("0.1.1") else redundancy.value
         environments = groups.value * (size.value + spare)
-        facts, text = Facts(notes, self.settings, role.key), with_noun(environments, "environment")
+        text = with_noun(environments, "environment")
         if most.value > 0:
-            Divides(
-                code="PW403", source="ROLL, roll/pipeline/agentic/agentic_config.py", when=AT_LOAD, releases=WHOLE_WORKERS,
-                left=Number(environments, text), right=most, change="right",
-                message=f"{text} of `{role.key}` cannot fill workers of {most.value}: {{rest}} left over",
-            ).run(facts)  # fmt: skip
             workers, formula = -(-environments // most.value), f"{text}, {most.value} a worker, rounded up"
         else:
             workers, formula = min(environments, 1), f"all {text} in one worker"
