@@ -23,6 +23,7 @@ from ...record import dataclass
 from ...text.edit import plain_or_quoted
 from ...text.nearest import nearest
 from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, kind_of
+from .findings import report
 from .ids import Ids, text_of
 from .job import Role
 from .names import AT_CREATION, AT_LOAD, DEVICES
@@ -277,11 +278,10 @@ def read_devices(notes: Notes, role: Role, owner: MapNode, entry: Entry, value: 
         return True, None
     if isinstance(value, Scalar) and value.is_null:
         if checks_types:
-            message = f"`{DEVICES}` of `{subject}` is null, which ROLL refuses: for CPUs alone the key is left out"
             # Without both keys ROLL has no workers to start.
             is_required = role.created and owner.get("world_size") is None
             help, edit = ("name devices", None) if is_required else (f"remove `{DEVICES}`, or name devices", notes.remove(owner, entry))
-            notes.error("PW105", subject, message, value, "null", help, edit, AT_LOAD)
+            report(notes, "null_devices", subject, value, edit, subject=subject, help=help)
         return checks_types, None
     if isinstance(value, Scalar) and isinstance(value.value, str):
         return True, _text_ids(notes, role, value)
@@ -302,12 +302,11 @@ def _text_ids(notes: Notes, role: Role, scalar: Scalar) -> Ids | None:
             edit, ids = rewritten(text, better), correction.ids if ids is None else ids  # the fixed text is judged too
             help = f"write `{better}`" if len(better) <= 200 else _HELP
         # A failure at the start of workers is an error only if they are started.
-        report = notes.error if role.created or fault.when != AT_CREATION else notes.warn
-        report("PW103", role.key, f"`{role.key}`: {fault.message}", text.part(start, end), fault.label, help, edit, fault.when)
+        severity = "error" if role.created or fault.when != AT_CREATION else "warning"
+        report(notes, "no_devices_in_text", role.key, text.part(start, end), edit, severity, role=role, fault=fault, help=help)
     elif ids is not None and ids.distinct < len(ids):
         duplicate = next(id_ for id_, count in Counter(ids).items() if count > 1)
-        message = f"`{role.key}` names device {duplicate} more than once: {len(ids)} ids, {ids.distinct} of them different"
-        notes.warn("PW108", role.key, message, text.part(0, len(text.text)), "named twice", "name each device once")
+        report(notes, "named_twice", role.key, text.part(0, len(text.text)), role=role, id=duplicate, count=len(ids), ids=ids)
     return ids
 
 
@@ -317,14 +316,13 @@ def _meant_ids(notes: Notes, subject: str, entry: Entry, value: Value) -> Ids | 
     ids = Ids(item.value for item in items if isinstance(item, Scalar) and type(item.value) is int)
     better = text_of(ids) if isinstance(value, ListNode) and len(ids) == len(items) and ids.lowest >= 0 else ""
     edit, key = None, entry.key.span
-    if isinstance(value, ListNode):
-        message = f"`{DEVICES}` of `{subject}` is a YAML list, not a text that names one"
-        if better and key.file == value.span.file and entry.value is value:
-            edit = Edit(Span(key.file, key.end, value.span.end, key.line, key.column + key.length), f': "{better}"')
-    else:
-        message = f"`{DEVICES}` of `{subject}` is {kind_of(value)}, not a text that names a list of device ids"
-    help = f"write `{better}`" if better and len(better) <= 200 else _HELP
-    notes.error("PW105", subject, message, value, kind_of(value), help, edit, AT_LOAD)
+    if better and key.file == value.span.file and entry.value is value:
+        edit = Edit(Span(key.file, key.end, value.span.end, key.line, key.column + key.length), f': "{better}"')
+    help, name = (
+        f"write `{better}`" if better and len(better) <= 200 else _HELP,
+        "listed_devices" if isinstance(value, ListNode) else "no_text",
+    )
+    report(notes, name, subject, value, edit, subject=subject, kind=kind_of(value), help=help)
     return ids if better else None
 
 

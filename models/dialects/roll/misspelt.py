@@ -8,8 +8,9 @@ from ...text.nearest import SLIP, closest, nearest
 from ...text.tree import Entry, MapNode
 from ..unread import counting_keys, report_unread
 from . import names
+from .findings import report
 from .job import Role, RollChecks
-from .names import ALL_BLOCKS, AT_CREATION, DEVICES, HINTS, IGNORED, WORLD_SIZE
+from .names import ALL_BLOCKS, AT_CREATION, DEVICES, HINTS, WORLD_SIZE
 from .profile import releases_with_key
 
 CODE = "PW104"
@@ -29,9 +30,8 @@ class KeyChecks(RollChecks):
         for entry in names.dotted_keys(root):
             role, _, key = entry.key.text.rpartition(".")
             is_missed = any(block.key == role and block.created and not any(map((block.block or root).get, _WORKERS)) for block in roles)
-            message = f"`{entry.key.text}` is one key with a dot in its name, which ROLL ignores silently"
-            add = self.notes.error if is_missed and key in _WORKERS else self.notes.warn
-            add(CODE, role, message, entry.key.span, "not a path", f"write `{key}:` below `{role}:`")
+            severity = "error" if is_missed and key in _WORKERS else "warning"
+            report(self.notes, "dotted_key", role, entry.key.span, None, severity, path=entry.key.text, key=key, role=role)
         for entry in root:
             if "." not in entry.key.text:
                 self._top_level(root, entry)
@@ -62,16 +62,15 @@ class KeyChecks(RollChecks):
             if close and f"${{{name}}}" not in source:
                 is_twice = root.get(close) is not None
                 help, edit = notes.to_rename(root, entry, close) if is_twice else (f"is `{close}` meant?", None)
-                notes.warn(CODE, "", f"ROLL has no key `{name}`", entry.key.span, "not a key", help, edit, IGNORED)
+                report(notes, "no_key", "", entry.key.span, edit, key=name, help=help)
                 return
         report_unread(notes, CODE, counting_keys(entry, name), "a role that ROLL starts")
 
     def _no_role(self, root: MapNode, entry: Entry, close: str | None) -> None:
         help, edit = self.notes.to_rename(root, entry, close) if close else ("remove it", self.notes.remove(root, entry))
-        message = f"`{entry.key.text}` is no role of ROLL's {self.pipeline.name} pipeline"
         is_missed = close in self.pipeline.creates and close not in _NOT_MISSED and root.get(close) is None
-        add, when = (self.notes.error, AT_CREATION) if is_missed else (self.notes.warn, "")
-        add(CODE, entry.key.text, message, entry.key.span, "not a role", help, edit, IGNORED, *filter(None, [when]))
+        role, severity, moment = entry.key.text, "error" if is_missed else "warning", AT_CREATION if is_missed else ""
+        report(self.notes, "no_role", role, entry.key.span, edit, severity, role=role, pipeline=self.pipeline, help=help, moment=moment)
 
     def _check_key(self, role: Role, block: MapNode, entry: Entry) -> None:
         keys, name, choice = self.setup.profile.keys_of(role.part), entry.key.text, self.notes.choice
@@ -79,10 +78,9 @@ class KeyChecks(RollChecks):
             return
         close, had = nearest(name, sorted(keys)), releases_with_key(name, role.part)
         scope = f" in {choice.release.name}, only in {spans_of(had)}" if had and choice else ""
-        message = f"`{role.key}` has no key `{name}`{scope}"
         is_meant = close and (block.get(close) is not None or not had)
         help, edit = self.notes.to_rename(block, entry, close) if close and is_meant else ("remove it", self.notes.remove(block, entry))
-        self.notes.warn(CODE, role.key, message, entry.key.span, "not a key", help, edit, IGNORED)
+        report(self.notes, "no_key_of_role", role.key, entry.key.span, edit, role=role, key=name, scope=scope, help=help)
         if choice is not None and choice.differs and close in names.SIZE_KEYS and block.get(close) is None:
             why = f"`{role.key}.{name}` may be a size in the code of the {choice.reason}"
             self.notes.unsure(CODE, f"{role.key}.{name}", why, True, f"Write the size as `{close}`, too")

@@ -76,16 +76,6 @@ AT_TRAINING = "ROLL notices this only at the first training step"
 AFTER_ROLLOUT = f"{AT_TRAINING}, after a whole rollout"
 NEVER, IGNORED = "ROLL never notices this", "ROLL ignores it silently"
 
-NOTICES = {
-    "PW204": AFTER_MODELS,
-    "PW205": AFTER_MODELS,
-    "PW207": AFTER_MODELS,
-    "PW208": "ROLL notices this as it reads the configuration for `actor_train` with Megatron, else only when the workers set up their"
-    " groups",
-    "PW212": AFTER_MODELS,
-}
-"""Code of a shared rule -> moment when ROLL notices a violation by explicit ids."""
-
 # Signs of a ROLL configuration: its worker blocks, misspelt ones included.
 
 _SIGNS = (DEVICES, PER_WORKER, STRATEGY)

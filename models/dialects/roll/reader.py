@@ -24,27 +24,30 @@ from ..skeleton import Reader
 from .batches import BatchChecks
 from .blocks import pipeline_of
 from .demands import check_demands
+from .findings import report
 from .groups import with_own_groups
 from .ids import range_text
 from .job import Role, RollSetup
 from .models import models
-from .names import ENVIRONMENT_VARIABLES, HINTS, NAME, NOTICES
+from .names import ENVIRONMENT_VARIABLES, HINTS, NAME
 from .nodes import DeviceReservation, build_open_component, devices_per_node, nodes_reserved, placed_component
 from .planning import RollOpening
-from .profile import Defaults, profile_of, release_of
+from .profile import Defaults, fact_file, profile_of, release_of
 from .roles import read_roles, warn_unused_roles
 from .sharing import ModeChecks, TransferChecks
 from .strategies import StrategyChecks
 from .types import TypeChecks
 
 CAPABILITIES = Capabilities(
-    shares_accelerators=True, groups_may_cross=True, processes_may_cross=True, reserves_nodes=True, range_text=range_text, notices=NOTICES
-)
+    shares_accelerators=True, groups_may_cross=True, processes_may_cross=True, reserves_nodes=True, range_text=range_text,
+    notices=fact_file("notices"),
+)  # fmt: skip
 """Capabilities of ROLL placements.
 
 Overlapping `device_mapping`s express colocation. Nodes have no order, and a group or a worker may
 cross nodes. Source: ROLL, roll/distributed/scheduler/resource_manager.py,
 roll/distributed/executor/cluster.py.
+facts/notices.json: code of a shared rule -> moment when ROLL notices a violation by explicit ids.
 """
 
 
@@ -89,8 +92,7 @@ class _RollReader(Reader):
         warn_unused_roles(setup)
         if nodes > MAX_NODES:
             role = max(roles, key=lambda role: role.devices.highest)
-            message = f"`{role.key}` names device {max(role.devices.highest, 0):,}, beyond the {MAX_NODES:,} nodes that are read"
-            notes.error("PW102", role.key, message, role.place, "too high", "is this id meant?")
+            report(notes, "too_high", role.key, role.place, role=role, most=MAX_NODES)
             return None
         reserving = DeviceReservation(setup, nodes)
         setup.cluster, setup.short = reserving.cluster(bool(open_)), frozenset(role.key for role in reserving.beyond)
@@ -145,10 +147,9 @@ class _RollReader(Reader):
         for name, entry in strange.items():
             close = nearest(name, [role for role in role_names if role not in hints])
             why = next((f": {role.reason}" for role in roles if role.key == name), "")
-            message = f"the hints are about `{name}`, which ROLL does not start{why}"
             help = f"write `{close}`" if close else f"roles are {', '.join(f'`{role}`' for role in role_names)}"
             edit = self.notes.rename(entry, close) if close else None
-            self.notes.error("PW121", name, message, entry.key.span, "not started", help, edit)
+            report(self.notes, "hints_not_started", name, entry.key.span, edit, role=name, why=why, help=help)
         return without(block, strange)
 
 

@@ -239,7 +239,6 @@ class RoleWorkers(RollChecks):
         Source: ROLL, roll/pipeline/agentic/agentic_config.py, EnvManagerConfig.__post_init__.
         """
         notes = self.notes
-        self._check_no_devices(role)
         *counts, limit = map(role.path, names.ENVIRONMENT_KEYS)
         groups, size, redundancy = (self.settings.whole(path, "PW403", 0, minimum=0) for path in counts)
         most = self.settings.whole(limit, "PW403", minimum=-MAX_WORKERS)
@@ -258,13 +257,6 @@ class RoleWorkers(RollChecks):
             return replace(role, readable=False)
         self.setup.derive(role.key, WORLD_SIZE_NAME, workers, formula, groups, size, redundancy, most)
         return replace(role, world_size=workers, world_span=groups.span or role.span)
-
-    def _check_no_devices(self, role: Role) -> None:
-        value, owner = self.settings.at(role.path(DEVICES)), self.settings.at(role.key)
-        entry = owner.entry(DEVICES) if isinstance(owner, MapNode) else None
-        if isinstance(value, Scalar) and isinstance(value.value, str) and not is_unknown(value):
-            edit = self.notes.remove(owner, entry) if isinstance(owner, MapNode) and entry else None
-            report(self.notes, "environments_on_devices", role.key, value, edit, role=role)
 
     def _too_many(self, role: Role, workers: int, amount: Amount) -> bool:
         if workers > MAX_WORKERS:

@@ -21,7 +21,7 @@ from .job import Role, RoleFacts, RollChecks, RollSetup
 from .names import ACTOR_INFER, CONFIG, DEEPSPEED, DEGREE_KEYS, FSDP2, IN_WORKERS, MEGATRON, PER_WORKER, SGLANG, STRATEGY, VLLM
 from .profile import fact_file, releases_with_key
 
-DIVIDES, MATCHES, HINTS = "PW208", "PW403", "PW121"
+DIVIDES, MATCHES = "PW208", "PW403"
 
 # Degrees of parallelism of a role, as its strategy reads them.
 #
@@ -371,5 +371,5 @@ def check_whole(setup: RollSetup, role: Role, component: Component, why: str) ->
     if minimum == component.most and minimum % step:
         lower = minimum // step * step
         fit = f"{lower} or {lower + step}" if lower else str(step)
-        message = f"`{role.key}` asks for {with_noun(minimum, 'accelerator')}, but {why} a multiple of {step}"
-        setup.notes.error(DIVIDES, role.key, message, component.span("amount") or role.span, f"no multiple of {step}", f"ask for {fit}")
+        values = {"asked": with_noun(minimum, "accelerator"), "why": why, "step": step, "fit": fit}
+        report(setup.notes, "no_whole_replicas", role.key, component.span("amount") or role.span, role=role, **values)
