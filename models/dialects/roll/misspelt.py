@@ -15,32 +15,31 @@ from .profile import releases_with_key
 
 CODE = "PW104"
 _WORKERS = (DEVICES, WORLD_SIZE)
-_NOT_MISSED = (names.AGENTIC_REWARD, names.REWARD_MODEL, names.TRAIN_ENV, names.VAL_ENV)
-"""Blocks that ROLL can do without."""
 
 
 class KeyChecks(RollChecks):
-    """Warnings of placement keys that ROLL does not know or cannot use."""
+    """Findings of placement keys that ROLL does not know or cannot use."""
 
     def check(self, roles: tuple[Role, ...]) -> None:
-        """Warn of placement keys that ROLL ignores and does not miss."""
+        """Add warnings of ignored keys, and errors where ROLL misses the role that was meant."""
         root = self.settings.at("")
         if not isinstance(root, MapNode):
             return
         for entry in names.dotted_keys(root):
-            role, _, key = entry.key.text.rpartition(".")
-            is_missed = any(block.key == role and block.created and not any(map((block.block or root).get, _WORKERS)) for block in roles)
+            name, _, key = entry.key.text.rpartition(".")
+            is_missed = any(role.key == name and role.created and not any(map((role.block or root).get, _WORKERS)) for role in roles)
             severity = "error" if is_missed and key in _WORKERS else "warning"
-            report(self.notes, "dotted_key", role, entry.key.span, None, severity, path=entry.key.text, key=key, role=role)
+            report(self.notes, "dotted_key", name, entry.key.span, None, severity, path=entry.key.text, key=key, role=name)
+        environments = (names.TRAIN_ENV, names.VAL_ENV)  # ROLL can do without the blocks
+        missed = [role.key for role in roles if role.created and role.block is None and role.key not in environments]
         for entry in root:
             if "." not in entry.key.text:
-                self._top_level(root, entry)
-        for block in roles:
-            for entry in block.block or ():
-                if block.block is not None:
-                    self._check_key(block, block.block, entry)
+                self._top_level(root, entry, missed)
+        for role in roles:
+            for entry in role.block or ():
+                self._check_key(role, role.block or root, entry)
 
-    def _top_level(self, root: MapNode, entry: Entry) -> None:
+    def _top_level(self, root: MapNode, entry: Entry, missed: list[str]) -> None:
         notes, pipeline, source = self.notes, self.pipeline, self.notes.document.source.text
         block_names, keys = self.setup.profile.blocks(pipeline.config), self.setup.profile.keys(pipeline.config)
         name, value = entry.key.text, entry.value
@@ -51,11 +50,11 @@ class KeyChecks(RollChecks):
             if name not in ALL_BLOCKS and (is_aliased or any(f"${{{name}{end}" in source for end in (".", "}"))):
                 return  # its values are used elsewhere
             close = nearest(name, block_names) if name not in ALL_BLOCKS else None
-            self._no_role(root, entry, close)
+            self._no_role(root, entry, close, close in missed)
             if name not in ALL_BLOCKS and not close and isinstance(value, MapNode) and (devices := value.get(DEVICES)) is not None:
                 report_unread(notes, CODE, [(f"{name}.{DEVICES}", devices.span)], "a role that ROLL starts")
         elif isinstance(value, MapNode) and (close := closest(name, [block for block in block_names if root.get(block) is None], SLIP)):
-            self._no_role(root, entry, close)
+            self._no_role(root, entry, close, close in missed)
         elif not isinstance(value, MapNode):
             near = [key for key in keys if abs(len(key) - len(name)) <= SLIP]  # no whole word more or less
             close = closest(name, near, min(SLIP, len(name) // 8))
@@ -66,9 +65,8 @@ class KeyChecks(RollChecks):
                 return
         report_unread(notes, CODE, counting_keys(entry, name), "a role that ROLL starts")
 
-    def _no_role(self, root: MapNode, entry: Entry, close: str | None) -> None:
+    def _no_role(self, root: MapNode, entry: Entry, close: str | None, is_missed: bool) -> None:
         help, edit = self.notes.to_rename(root, entry, close) if close else ("remove it", self.notes.remove(root, entry))
-        is_missed = close in self.pipeline.creates and close not in _NOT_MISSED and root.get(close) is None
         role, severity, moment = entry.key.text, "error" if is_missed else "warning", AT_CREATION if is_missed else ""
         report(self.notes, "no_role", role, entry.key.span, edit, severity, role=role, pipeline=self.pipeline, help=help, moment=moment)
 

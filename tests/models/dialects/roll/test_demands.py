@@ -279,6 +279,8 @@ def test_older_releases_know_no_teacher_as_reference() -> None:
         ("rlvr", {"actor_train": {"training_args": {"gradient_accumulation_step": 4}}}, Severity.WARNING, "gradient_accumulation_steps"),
         ("rlvr", {"actor_train": {"model_args": {"ulyses_size": 2}}}, Severity.WARNING, "ulysses_size"),
         ("rlvr", {"actor_trian": RLVR["actor_train"], "actor_train": None}, Severity.ERROR, "actor_train"),
+        ("rlvr", {"refrence": INFERENCE}, Severity.WARNING, "reference"),
+        ("rlvr", {"refrence": INFERENCE, "init_kl_coef": 0.2}, Severity.ERROR, "reference"),
         ("agentic", {"train_env_managr": {"num_env_groups": 6}, "train_env_manager": None}, Severity.WARNING, "train_env_manager"),
     ],
 )
