@@ -364,8 +364,8 @@ class BatchChecks(RollChecks):
         if split and count > 0 and (env != VAL_ENV or fits):
             help, edit = f"set `{groups.name}: {count}`", groups.becomes(count)
         at = split or groups.scalar or settings.top
-        values = {"default": "" if split else ", by default,", "count": with_noun(count, "group"), "groups": groups, "help": help}
-        report(self.notes, "groups_do_not_add_up", env, at, edit, env=env, **values)
+        default, text = "" if split else ", by default,", with_noun(count, "group")
+        report(self.notes, "groups_do_not_add_up", env, at, edit, env=env, default=default, count=text, groups=groups, help=help)
         return False
 
     def _check_adjusted(self, batch: Amount) -> None:

@@ -112,10 +112,11 @@ def _read_value(text: str, value: Any) -> Expression:
     if not isinstance(value, (*_LISTS, range, str)):
         message = f"this is of the type `{type(value).__name__}`, and ROLL takes `len()` of it, which is a TypeError"
         return _faulty(whole, message, "no list", _from_ranks(text))
-    if wrong := [item for item in value if not isinstance(item, int)]:
+    items: list[Any] = list(value)
+    if wrong := [item for item in items if not isinstance(item, int)]:
         message = f"an item of the type `{type(wrong[0]).__name__}` is no device id: ids are whole numbers"
         return _faulty(whole, message, "refused", when=AT_CREATION if isinstance(wrong[0], float) else AT_LOAD)
-    ids = Ids(value)
+    ids = Ids(items)
     if len(ids.parts) > MAX_PARTS:
         return _faulty(whole, "so many device ids are not worked out", "not worked out", when="")
     if ids.lowest < 0:
