@@ -21,7 +21,7 @@ def report(
     notes: Notes, name: str, subject: str, at: Span | Value, edit: Edit | None = None, severity: str = "error", more: Sequence[str] = (),
     /, **values: object,
 ) -> None:  # fmt: skip
-    """Add the finding of a name, with values in its texts and `more` notes at the end."""
+    """Add the finding of a name, with values in its texts, and `more` notes."""
     fact = fact_file("findings")[name]
     message, label, help_ = (fact.get(key, "").format(**values) for key in ("message", "label", "help"))
     reasons = filter(None, (getattr(names, note, note).format(**values) for note in fact.get("notes", ())))

@@ -31,15 +31,15 @@ class KeyChecks(RollChecks):
             severity = "error" if is_missed and key in _WORKERS else "warning"
             report(self.notes, "dotted_key", name, entry.key.span, None, severity, path=entry.key.text, key=key, role=name)
         environments = (names.TRAIN_ENV, names.VAL_ENV)  # ROLL can do without the blocks
-        missed = [role.key for role in roles if role.created and role.block is None and role.key not in environments]
+        missing_roles = [role.key for role in roles if role.created and role.block is None and role.key not in environments]
         for entry in root:
             if "." not in entry.key.text:
-                self._top_level(root, entry, missed)
+                self._top_level(root, entry, missing_roles)
         for role in roles:
             for entry in role.block or ():
                 self._check_key(role, role.block or root, entry)
 
-    def _top_level(self, root: MapNode, entry: Entry, missed: list[str]) -> None:
+    def _top_level(self, root: MapNode, entry: Entry, missing_roles: list[str]) -> None:
         notes, pipeline, source = self.notes, self.pipeline, self.notes.document.source.text
         block_names, keys = self.setup.profile.blocks(pipeline.config), self.setup.profile.keys(pipeline.config)
         name, value = entry.key.text, entry.value
@@ -50,11 +50,11 @@ class KeyChecks(RollChecks):
             if name not in ALL_BLOCKS and (is_aliased or any(f"${{{name}{end}" in source for end in (".", "}"))):
                 return  # its values are used elsewhere
             close = nearest(name, block_names) if name not in ALL_BLOCKS else None
-            self._no_role(root, entry, close, close in missed)
+            self._no_role(root, entry, close, close in missing_roles)
             if name not in ALL_BLOCKS and not close and isinstance(value, MapNode) and (devices := value.get(DEVICES)) is not None:
                 report_unread(notes, CODE, [(f"{name}.{DEVICES}", devices.span)], "a role that ROLL starts")
         elif isinstance(value, MapNode) and (close := closest(name, [block for block in block_names if root.get(block) is None], SLIP)):
-            self._no_role(root, entry, close, close in missed)
+            self._no_role(root, entry, close, close in missing_roles)
         elif not isinstance(value, MapNode):
             near = [key for key in keys if abs(len(key) - len(name)) <= SLIP]  # no whole word more or less
             close = closest(name, near, min(SLIP, len(name) // 8))

@@ -212,7 +212,7 @@ class DeviceReservation(RollChecks):
         roles, devices, limit = self.beyond, self.per_node, self.has * self.per_node
         ids = f"ids 0-{limit - 1}" if limit > 1 else "id 0 alone" if limit else "no id"
         first = max(roles, key=lambda role: role.devices.highest)
-        highest, named = (
+        highest, text = (
             first.devices.highest,
             f"`{first.key}` names device" if len(roles) == 1 else f"{len(roles)} roles name devices up to",
         )
@@ -221,7 +221,7 @@ class DeviceReservation(RollChecks):
         lines = [f"`{role.key}` in line {role.place.line}: ids {write_ranks(role.devices.ranges)}" for role in roles if len(roles) > 1]
         if _count_visible(self.notes) == devices:
             lines.append(f"the script shows ROLL {with_noun(devices, 'device')} of its own node, and ROLL counts as many on all nodes")
-        values = {"names": named, "highest": highest, "node": highest // devices, "has": self._describe(), "ids": ids, "help": help}
+        values = {"names": text, "highest": highest, "node": highest // devices, "has": self._describe(), "ids": ids, "help": help}
         report(self.notes, "beyond", first.key, first.place, edit, "error", lines, **values)
         also = tuple(role.key for role in roles if role is not first)
         self.notes.findings[-1] = replace(self.notes.findings[-1], also=also)
@@ -231,8 +231,8 @@ class DeviceReservation(RollChecks):
         texts, edits = dict[str, list[str]](), list[Edit]()
         for role in self.beyond:
             size = max(role.num_gpus_per_worker, 1)
-            kept = Ids(id_ for id_ in role.devices if id_ < limit) if role.devices.solid else Ids()
-            ids = kept or Ids.join(range(min(len(role.devices), limit)))
+            kept_ids = Ids(id_ for id_ in role.devices if id_ < limit) if role.devices.solid else Ids()
+            ids = kept_ids or Ids.join(range(min(len(role.devices), limit)))
             whole = Ids(ids[: len(ids) // size * size])
             better, edit = ids_edit(self.notes, role, whole)
             if edit is None or edit.span.file != self.notes.document.source.name or not whole:

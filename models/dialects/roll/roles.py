@@ -307,8 +307,8 @@ def warn_removed_strategies(setup: RollSetup, roles: Sequence[Role]) -> None:
         at = setup.settings.at(users[0].path(f"{STRATEGY}.strategy_name")) or users[0].span
         kinds = tuple(name[name.rindex("_") :] for name in strategies)
         choices = [f"`{name}`" for name in profile_of(None).strategies if name.endswith(kinds) and name not in INFERENCE]
-        removed = f"{' and '.join(removals)} {'was' if len(removals) == 1 else 'were'}"
-        values = {"removed": removed, "release": release, "choices": " or ".join(choices), "choice": choice}
+        text = f"{' and '.join(removals)} {'was' if len(removals) == 1 else 'were'}"
+        values = {"removed": text, "release": release, "choices": " or ".join(choices), "choice": choice}
         report(setup.notes, "removed_strategy", users[0].key, at, **values)
 
 
@@ -321,12 +321,12 @@ def warn_unused_roles(setup: RollSetup) -> None:
             continue
         last_node, alternative = role.devices.highest // per_node, ""
         is_reserved = role.counts and last_node > max(highest, 0) // per_node
-        reserved = f"nodes up to {last_node} are reserved for it all the same" if is_reserved else ""
+        reservation = f"nodes up to {last_node} are reserved for it all the same" if is_reserved else ""
         if role.reason.endswith(NOT_STARTED) and role.part != names.VALIDATION:
             alternative = ", or start the pipeline that uses it"
         elif role.reason == NO_REFERENCE:
             alternative = ", or write `use_kl_loss: true`"
         elif role.part == CRITICS and role.reason.startswith(BY_ESTIMATOR):
             alternative = ", or write `adv_estimator: gae`"
-        values = {"devices": with_noun(role.devices.distinct, "device"), "alternative": alternative, "reserved": reserved}
+        values = {"devices": with_noun(role.devices.distinct, "device"), "alternative": alternative, "reserved": reservation}
         report(setup.notes, "never_started", role.key, role.place, role=role, **values)

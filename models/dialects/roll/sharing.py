@@ -216,7 +216,7 @@ def _adds_no_sharing(role: Role, ids: Ids, neighbors: Sequence[Role]) -> bool:
 
 
 def _in_a_row(roles: Sequence[Role], start: int) -> list[Ids]:
-    """Return ranges of the sizes of roles, one after the other; the same range for roles of the same ids."""
+    """Return a range per role, one after the other. Roles of the same ids share one."""
     row = list[Ids]()
     for role in roles:
         is_joint = role is not roles[0] and role.devices.ranges == roles[0].devices.ranges
@@ -296,8 +296,8 @@ class TransferChecks(RollChecks):
             return True
         ranks = f"the {with_noun(len(trains), 'rank')} of {train.key} {are(len(trains))} no whole groups of {per_worker}"
         why = f"{train.key} {' and '.join(off)} than {infer.key}" if off else ranks
-        trained, generated = write_ranks(trains.ranges), write_ranks(infers.ranges)
-        self._report_pair("out_of_step", train, infer, trained=trained, generated=generated, each=per_worker, why=why)
+        ranges = {"trained": write_ranks(trains.ranges), "generated": write_ranks(infers.ranges)}
+        self._report_pair("out_of_step", train, infer, each=per_worker, why=why, **ranges)
         return False
 
     def _report_pair(self, name: str, train: Role, infer: Role, edit: Edit | None = None, **values: object) -> None:

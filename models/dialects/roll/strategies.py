@@ -289,8 +289,8 @@ class StrategyChecks(RollChecks):
         unfit = is_open and role.strategy == SGLANG and parallel.replica != (role.num_gpus_per_worker or component.per_process)
         if component.timed or "parallel" not in component.spans or same or unfit:
             return
-        name, hinted = "hinted_degrees" if is_open else "ignored_degrees", " or ".join(map(str, choices))
-        report(self.notes, name, role.key, component.spans["parallel"], role=role, hinted=hinted, parallel=parallel)
+        name, hints = "hinted_degrees" if is_open else "ignored_degrees", " or ".join(map(str, choices))
+        report(self.notes, name, role.key, component.spans["parallel"], role=role, hinted=hints, parallel=parallel)
 
     def _apply_hints(self, role: Role, component: Component, role_degrees: StrategyDegrees) -> Component:
         """Round the component to whole replicas of the strategy; refuse hints that contradict it."""
