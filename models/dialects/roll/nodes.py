@@ -212,10 +212,8 @@ class DeviceReservation(RollChecks):
         roles, devices, limit = self.beyond, self.per_node, self.has * self.per_node
         ids = f"ids 0-{limit - 1}" if limit > 1 else "id 0 alone" if limit else "no id"
         first = max(roles, key=lambda role: role.devices.highest)
-        highest, text = (
-            first.devices.highest,
-            f"`{first.key}` names device" if len(roles) == 1 else f"{len(roles)} roles name devices up to",
-        )
+        highest = first.devices.highest
+        text = f"`{first.key}` names device" if len(roles) == 1 else f"{len(roles)} roles name devices up to"
         help, edit = self._fix_ids(limit)
         help += f"give a cluster of {with_noun(self.needed, 'node')} of {devices}: `--cluster {self.needed}x{devices}`"
         lines = [f"`{role.key}` in line {role.place.line}: ids {write_ranks(role.devices.ranges)}" for role in roles if len(roles) > 1]
