@@ -63,11 +63,16 @@ def with_tested_edits(reading: Reading, findings: Sequence[Finding], found_in: E
 
 
 def _without_edit(finding: Finding) -> str:
-    """Return the help for a failed edit: an ignored key is removed, a refused key has a nearest one."""
+    """Return the help for a failed edit: of ranks, the alternative without an edit; "" if there is none.
+
+    An ignored key is removed, a refused key has a nearest one.
+    """
     if finding.code == "PW104":
         return "remove it"
     match = _VALUE_PATTERN.fullmatch(finding.help) if finding.code == "PW012" else None
-    return f"did you mean {match[1]}? Other errors follow with this value" if match else ""
+    if match:
+        return f"did you mean {match[1]}? Other errors follow with this value"
+    return finding.help.partition(", or ")[2] if finding.code < "PW3" else ""
 
 
 def _select_edits(reading: Reading, findings: Sequence[Finding]) -> list[Edit]:

@@ -331,6 +331,30 @@ class Within(Check):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Names(Check):
+    """Words of the list or map at `key` are keys of the map `among`.
+
+    Of a list, as many words count as the list at `paired` has items; without that list, the first.
+    """
+
+    key: str
+    among: str
+    paired: str = ""
+
+    def judge(self, facts: Facts) -> None:
+        """See `Check.judge`."""
+        value, target, pairs = (facts.settings.at(path) for path in (self.key, self.among, self.paired or self.key))
+        words = [entry.key for entry in value] if isinstance(value, MapNode) else value.items if isinstance(value, ListNode) else []
+        words = words[: len(pairs.items)] if isinstance(pairs, ListNode) else words[:1] if self.paired else words
+        key_names = [entry.key.text for entry in target] if isinstance(target, MapNode) else []
+        for word in words if target is None or isinstance(target, MapNode) else ():
+            if isinstance(word, Scalar) and word.value == word.text and word.text not in key_names:
+                close, name = nearest(word.text, key_names), word.text[:60]
+                help_, edit = (f"write `{close}`", facts.notes.replace(word, close)) if close else (f"add `{name}` to `{self.among}`", None)
+                self.report(facts, self.message.format(left=f"`{self.key}`", right=name), word, f"not in `{self.among}`", help_, edit)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Requires(Check):
     """`key` is set (not null); with `value`, the flag at `key` equals it."""
 

@@ -13,10 +13,10 @@ from typing import Any, Callable, Mapping
 from ..configuration.settings import Settings
 from ..findings.finding import Severity
 from ..releases.release import Range
-from .checks import AtLeast, Check, Divides, Equals, Excludes, OneOf, Requires, Within
+from .checks import AtLeast, Check, Divides, Equals, Excludes, Names, OneOf, Requires, Within
 
 Demand = Mapping[str, Any]
-_KINDS: Mapping[str, type[Check]] = {kind.__name__: kind for kind in (AtLeast, Divides, Equals, Excludes, OneOf, Requires, Within)}
+_KINDS: Mapping[str, type[Check]] = {kind.__name__: kind for kind in (AtLeast, Divides, Equals, Excludes, Names, OneOf, Requires, Within)}
 
 
 def releases_of(demand: Demand) -> Range:

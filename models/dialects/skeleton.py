@@ -53,14 +53,10 @@ class Reader(ABC):
         self.is_training = level == TRAINING
         self.has_hints = with_hints and document.root.get(HINTS) is not None
         self.notes = Notes(document, self.FRAMEWORK)
-        self.interpolator = Interpolator.of(self.as_meant(), self.ENVIRONMENT, self.UNREAD)
+        self.interpolator = Interpolator.of(document, self.ENVIRONMENT, self.UNREAD)
         self.notes.followed = self.interpolator.followed
         self.settings = self.make_settings()
         self.derivations: list[Derivation] = []
-
-    def as_meant(self) -> Document:
-        """Return the document to judge; a dialect may correct misspelt keys in it."""
-        return self.document
 
     def make_settings(self) -> Settings:
         """Return the values by dotted path, with the framework's defaults."""

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from math import gcd, lcm
-from typing import Sequence
 
 from ...configuration.settings import Amount
 from ...derivation import DATA_PARALLEL_SIZE, REPLICA_SIZE
-from ...findings.span import Edit
 from ...findings.wording import with_noun
 from ...job import Share
 from ...record import dataclass
 from ...releases.release import Range
-from ...text.nearest import closest
-from ...text.tree import ListNode, MapNode, Scalar, Value
+from ...text.tree import ListNode, MapNode, Scalar
 from ..checks import AtLeast, Divides, Facts, Number, multiples_near
 from . import names
+from .findings import report
 from .job import Role, RoleFacts, RollChecks, RollSetup, number
-from .names import ACTOR_TRAIN, AFTER_MODELS, AFTER_ROLLOUT, AT_LOAD, AT_TRAINING, CRITICS, NEVER, REFERENCES, TRAIN_ENV, VAL_ENV
+from .names import ACTOR_TRAIN, AFTER_ROLLOUT, AT_LOAD, AT_TRAINING, CRITICS, NEVER, REFERENCES, TRAIN_ENV, VAL_ENV
+from .profile import fact_file
 from .strategies import data_parallel, degrees
 
 UNEVEN_SHARES, BATCH_NUMBERS, MODES = "PW401", "PW403", "PW123"
@@ -59,13 +58,6 @@ _ON_RANKS = (ACTOR_TRAIN, CRITICS, REFERENCES, names.STUDENTS, names.TEACHERS, n
 DIVIDE = {TRAIN_ENV: Range(since="0.2.0"), VAL_ENV: Range(since="0.1.3")}
 """Releases that assert whole groups per batch, and whole rounds per validation batch."""
 _CONFIG = "ROLL, roll/pipeline/agentic/agentic_config.py"
-WAYS = {
-    "copy": "copies {missing} of them at random to fill it",
-    "delete": "drops {left} of them at random",
-    "auto": "copies or drops some of them at random",
-    "random_sample": "keeps {size} of them at random, or copies some",
-}
-"""`batch_adjust_mode` -> ROLL's change to an uneven batch, as part of a sentence."""
 
 
 class BatchChecks(RollChecks):
@@ -225,14 +217,13 @@ class BatchChecks(RollChecks):
         if batches is None or infer_batch is None or ranks is None or infer_batch.value * ranks <= batches.of_all:
             return
         takes, better = infer_batch.value * ranks, batches.of_all // ranks
-        message = f"{reference.key} takes {with_noun(takes, 'pair')} at once, more than the {batches.of_all} of a step of {train.key}"
-        product = f"{reference.key}: {INFERRED} {infer_batch.value} x {with_noun(ranks, 'rank')} = {takes}"
-        help, edit = f"set `{infer_batch.name}: {better}`", infer_batch.becomes(better)
+        help = f"set `{infer_batch.name}: {better}`"
         if not better:
-            help, edit = f"give {reference.key} {with_noun(batches.of_all, 'data parallel rank')} or fewer", None
-        at, label = infer_batch.span or reference.place, f"more than {batches.of_all}"
-        why = (product, f"{train.key}: {batches.product}", AFTER_MODELS)
-        self.notes.error(BATCH_NUMBERS, reference.key, message, at, label, help, edit, *why)
+            help = f"give {reference.key} {with_noun(batches.of_all, 'data parallel rank')} or fewer"
+        at, edit = infer_batch.span or reference.place, infer_batch.becomes(better) if better else None
+        values = {"reference": reference, "train": train, "batches": batches, "size": infer_batch.value, "takes": takes, "help": help}
+        values |= {"pairs": with_noun(takes, "pair"), "ranks": with_noun(ranks, "rank")}
+        report(self.notes, "more_pairs_than_a_step", reference.key, at, edit, **values)
 
     def _check_teacher_batches(self) -> None:
         teacher, batches = self.setup.role(names.TEACHERS), self.batches_of(self.setup.role(names.STUDENTS))
@@ -360,14 +351,11 @@ class BatchChecks(RollChecks):
         if not isinstance(tags, (ListNode, type(None))) or not (isinstance(split, ListNode) or (split is None and not self.notes.partial)):
             return True
         values = [item.value if isinstance(item, Scalar) else None for item in split.items] if isinstance(split, ListNode) else [128]
-        if isinstance(tags, ListNode):
-            self._check_tags(env, tags.items[: len(values)])
         numbers = [value for value in values if type(value) is int]
         tag_count = len(tags.items) if isinstance(tags, ListNode) else 1
         count = sum(numbers[:tag_count])  # one number per tag
         if len(numbers) < len(values) or count == groups.value:
             return True
-        message = f"`{env}.num_groups_partition`{'' if split else ', by default,'} gives {with_noun(count, 'group')}, but {groups.text}"
         partition = [groups.value // tag_count + (place < groups.value % tag_count) for place in range(tag_count)]
         help, edit = f"write `{env}.num_groups_partition: {partition}`", None
         group = self._size(VAL_ENV, "group_size")
@@ -376,32 +364,25 @@ class BatchChecks(RollChecks):
         if split and count > 0 and (env != VAL_ENV or fits):
             help, edit = f"set `{groups.name}: {count}`", groups.becomes(count)
         at = split or groups.scalar or settings.top
-        self.notes.error(BATCH_NUMBERS, env, message, at, with_noun(count, "group"), help, edit, AT_LOAD)
+        default, text = "" if split else ", by default,", with_noun(count, "group")
+        report(self.notes, "groups_do_not_add_up", env, at, edit, env=env, default=default, count=text, groups=groups, help=help)
         return False
-
-    def _check_tags(self, env: str, tags: Sequence[Value]) -> None:
-        envs = self.settings.at("custom_envs")
-        for tag in tags if isinstance(envs, MapNode) and not self.notes.partial else ():
-            if isinstance(tag, Scalar) and tag.value == tag.text and isinstance(envs, MapNode) and envs.get(tag.text) is None:
-                close = closest(tag.text, [entry.key.text for entry in envs])
-                message = f"`{env}.tags` names `{tag.text[:60]}`, which is not in `custom_envs`"
-                help_ = f"write `{close}`" if close else "add it to `custom_envs`"
-                self.notes.error(MODES, env, message, tag, "not in `custom_envs`", help_, Edit(tag.span, close) if close else None, AT_LOAD)
 
     def _check_adjusted(self, batch: Amount) -> None:
         sizes = self._list_samples() if not self.setup.short else None
         mode = self.settings.word("batch_adjust_mode", BATCH_NUMBERS)
-        if sizes is None or mode is None or (mode or "copy") not in WAYS or not self._one_sample_each():
+        changes: dict[str, str] = fact_file("findings")["batch_adjusted"]["changes"]
+        if sizes is None or mode is None or (mode or "copy") not in changes or not self._one_sample_each():
             return
         size = lcm(*(count for _, count in sizes))
         remaining = batch.value % size
         if remaining:
-            does = WAYS[mode or "copy"].format(missing=size - remaining, left=remaining, size=size)
-            message = f"{batch.text} is no multiple of the {with_noun(size, 'sample')} that the roles take at once"
-            help = f"set `{batch.name}` to {' or '.join(map(str, multiples_near(batch.value, size)))}"
-            takers, at = (name for name, count in sizes if count > 1), batch.span or self.settings.top
-            why = (f"in every step ROLL {does}", *takers, f"where every trajectory is one sample; {NEVER}")
-            self.notes.warn(BATCH_NUMBERS, ACTOR_TRAIN, message, at, f"no multiple of {size}", help, None, *why)
+            change = changes[mode or "copy"].format(missing=size - remaining, left=remaining, size=size)
+            takers, at = [name for name, count in sizes if count > 1], batch.span or self.settings.top
+            values = {"batch": batch, "samples": with_noun(size, "sample"), "size": size, "change": change}
+            near = " or ".join(map(str, multiples_near(batch.value, size)))
+            notes = [*takers, f"where every trajectory is one sample; {NEVER}"]
+            report(self.notes, "batch_adjusted", ACTOR_TRAIN, at, None, "warning", notes, near=near, **values)
 
     def _list_samples(self) -> list[tuple[str, int]] | None:
         """Return (text, samples taken at once) per role; None if any is unknown."""

@@ -9,10 +9,11 @@ from ...configuration.notes import Notes
 from ...configuration.settings import Settings
 from ...findings.span import Span
 from ...text.document import Program
+from ...text.nearest import SLIP, closest
 from ...text.tree import MapNode
 from . import names
 from .job import Role, RollChecks, RollSetup
-from .names import ACTOR_TRAIN, CRITICS, REFERENCES, REWARDS, TEACHERS
+from .names import ACTOR_TRAIN, ALL_BLOCKS, CRITICS, REFERENCES, REWARDS, TEACHERS, is_worker
 from .profile import Pipeline, fact_file, pipelines
 from .types import number_of
 
@@ -158,9 +159,16 @@ def pipeline_of(notes: Notes, settings: Settings, program: Program | None) -> Pi
 
     If another pipeline with other roles fits the keys too, the guess is noted as unchecked.
     """
+    root = settings.at("")
+    strange = (
+        [entry.key.text for entry in root if entry.key.text not in ALL_BLOCKS and is_worker(entry.value)]
+        if isinstance(root, MapNode)
+        else []
+    )
 
     def has(*keys: str) -> bool:
-        return any(settings.has(key) for key in keys)
+        """Return True if the file has any of the keys, or a misspelt role instead."""
+        return any(settings.has(key) or (key in ALL_BLOCKS and closest(key, strange, SLIP)) for key in keys)
 
     def is_shown(pipeline: str, keys: Sequence[Sequence[str]] = (), without: Sequence[str] = (), alternative: str = "") -> bool:
         """Return True if the file has a key of each group, and none of `without`."""

@@ -12,13 +12,10 @@ from functools import partial
 from typing import Any, Callable
 
 from ...findings.wording import with_noun
-from ...text.nearest import nearest
-from ...text.tree import MapNode
 from ..checks import Check, Facts, Number, run_checks
 from ..demands import Demand, check_of, is_for
 from . import names
 from .job import Role, RoleFacts, RollSetup
-from .names import ACTOR_TRAIN, AT_CREATION, REWARDS, RLVR
 from .profile import fact_file
 
 REFUSED = "PW123"
@@ -42,7 +39,6 @@ def check_demands(setup: RollSetup) -> None:
     for role in setup.roles:
         if role.created and role.key in setup.components:
             run_checks((_check(role.key, demand) for demand in demands if _is_for(setup, role, demand)), RoleFacts(setup, role))
-    _check_domains(setup)
 
 
 def _is_for_pipeline(setup: RollSetup, demand: Demand) -> bool:
@@ -67,19 +63,6 @@ def _is_for(setup: RollSetup, role: Role | None, demand: Demand) -> bool:
     return in_job and no_job and words and is_for(settings, demand, REFUSED, partial(_join_key, role.key if role else ""))
 
 
-def _check_domains(setup: RollSetup) -> None:
-    settings = setup.settings
-    domains, rewards = settings.at(f"{ACTOR_TRAIN}.data_args.domain_interleave_probs"), settings.at(REWARDS)
-    if setup.pipeline.config != RLVR or not setup.pipeline.updates_models or setup.notes.partial or not isinstance(domains, MapNode):
-        return
-    reward_names = [entry.key.text for entry in rewards] if isinstance(rewards, MapNode) else []
-    for entry in domains if rewards is None or isinstance(rewards, MapNode) else ():
-        if (name := entry.key.text) not in reward_names:
-            close, message = nearest(name, reward_names), f"`domain_interleave_probs` names `{name[:60]}`, which is no reward: a KeyError"
-            help, edit = (f"write `{close}`", setup.notes.rename(entry, close)) if close else (f"add `{name[:60]}` to `{REWARDS}`", None)
-            setup.notes.error(REFUSED, ACTOR_TRAIN, message, entry.key.span, "not a reward", help, edit, AT_CREATION)
-
-
 def _join_key(role: str, key: str) -> str:
     return f"{role}.{key}" if role else key
 
@@ -87,13 +70,16 @@ def _join_key(role: str, key: str) -> str:
 def _check(role: str, demand: Demand) -> Check:
     source, left, code = demand["source"], demand.get("left"), demand.get("code", REFUSED)
     fields: dict[str, Any] = {name: demand[name].replace("{role}", role) for name in ("message", "help") if name in demand}
-    if left is not None:
+    if isinstance(left, str):
         fields["left"] = lambda facts: facts.of(
             facts.settings.whole(_join_key(role, left), code, demand.get("default", 1), minimum=-(10**9))
         )
-    fields |= {"right": _NUMBERS[demand["right"]]} if demand.get("right") in _NUMBERS else {}
-    if "key" in demand:
-        fields["key"] = _join_key(role, demand["key"])
+    if isinstance(left, list):
+        fields["left"] = [_join_key(role, path) for path in left]
+    if isinstance(right := demand.get("right"), str):
+        fields["right"] = _NUMBERS.get(right) or _join_key(role, right)
+    for name in {"key", "paired"} & demand.keys():
+        fields[name] = _join_key(role, demand[name])
     if "keys" in demand:
         fields["keys"] = [_join_key(role, key) for key in demand["keys"]]
     source = source if source.startswith("Megatron") else f"ROLL, {source}"

@@ -15,8 +15,7 @@ import re
 import warnings
 from collections import Counter
 from functools import lru_cache
-from itertools import chain, islice
-from typing import Any, Callable, Iterable, NamedTuple, Sized
+from typing import Any, Callable, NamedTuple
 
 from ...configuration.notes import Notes, ScalarText, is_unknown
 from ...findings.span import Edit, Span
@@ -24,6 +23,7 @@ from ...record import dataclass
 from ...text.edit import plain_or_quoted
 from ...text.nearest import nearest
 from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, kind_of
+from .findings import report
 from .ids import Ids, text_of
 from .job import Role
 from .names import AT_CREATION, AT_LOAD, DEVICES
@@ -32,16 +32,16 @@ MAX_TEXT, MAX_SIGNS = 65_536, 768
 """Limits on a text, its operators and brackets, before Python's parser; our own."""
 MAX_IDS, MAX_PARTS, MAX_STEPS = 1 << 18, 1 << 14, 1 << 16
 """Limits on ids, progressions and evaluated nodes; our own. 64 ids of a list count as a node."""
-MAX_ID, MAX_NUMBER, MAX_EXPONENT = 1 << 31, 1 << 61, 64
-"""Bounds of device ids, of evaluated numbers, and of exponents."""
+MAX_ID, MAX_NUMBER = 1 << 31, 1 << 61
+"""Bounds of device ids and of evaluated numbers."""
 _SIGN = re.compile(r"[-+*~^|&%/<>=@.!:(\[{]|\b(?:not|if|else|lambda|await|yield|for|or|and|in|is)\b")
 _RANKS = re.compile(r"\s*\d{1,9}(?:\s*-\s*\d{1,9})?(?:\s*,\s*\d{1,9}(?:\s*-\s*\d{1,9})?)*\s*", re.ASCII)
 """Ranks in the notation of different frameworks: `0-7,16-23`."""
 _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod, ast.Pow: operator.pow, ast.LShift: operator.lshift, ast.UAdd: operator.pos, ast.USub: operator.neg,
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv,
+    ast.UAdd: operator.pos, ast.USub: operator.neg,
 }  # fmt: skip
-_FUNCTIONS: dict[str, Any] = {function.__name__: function for function in (list, range, sorted, tuple)}
+_FUNCTIONS: dict[str, Any] = {function.__name__: function for function in (list, range, tuple)}
 _NAMES = {*dir(builtins), "self", "logger", "dataclass", "field", "Dict", "List", "Literal", "Optional", "Union"} | {
     "strategy_config", "tensor_parallel_size", "pipeline_parallel_size",
 }  # fmt: skip
@@ -109,36 +109,20 @@ def read_expression(text: str) -> Expression:
 
 def _read_value(text: str, value: Any) -> Expression:
     whole = Place(0, len(text))
-    items = list(value) if isinstance(value, Iterable) else [value]
-    wrong = [item for item in items if not isinstance(item, int)]
-    ids = _ids(items)
-    if ids is None and not wrong:
-        return _faulty(whole, "so many device ids are not worked out", "not worked out", when="")
-    better = "" if ids is None or isinstance(value, str) else text_of(ids)
-    if not isinstance(value, Sized):
+    if not isinstance(value, (*_LISTS, range, str)):
         message = f"this is of the type `{type(value).__name__}`, and ROLL takes `len()` of it, which is a TypeError"
-        return _faulty(whole, message, "no list", _from_ranks(text) or ("" if isinstance(value, int) else better))
-    if isinstance(value, set):
-        return _faulty(whole, "ROLL slices this set, which is a TypeError", "a set", better, AT_CREATION)
-    if wrong:
+        return _faulty(whole, message, "no list", _from_ranks(text))
+    items: list[Any] = list(value)
+    if wrong := [item for item in items if not isinstance(item, int)]:
         message = f"an item of the type `{type(wrong[0]).__name__}` is no device id: ids are whole numbers"
-        return _faulty(whole, message, "refused", better, AT_CREATION if isinstance(wrong[0], float) else AT_LOAD)
-    if ids and ids.lowest < 0:
+        return _faulty(whole, message, "refused", when=AT_CREATION if isinstance(wrong[0], float) else AT_LOAD)
+    ids = Ids(items)
+    if len(ids.parts) > MAX_PARTS:
+        return _faulty(whole, "so many device ids are not worked out", "not worked out", when="")
+    if ids.lowest < 0:
         message = f"{ids.lowest} is no device id: ROLL looks for a node of that number, which is a KeyError"
-        ids = Ids(id_ for id_ in ids if id_ >= 0)
-        return Expression(ids, MappingFault(whole, message, "below 0", _from_ranks(text), AT_CREATION))
+        return Expression(Ids(id_ for id_ in ids if id_ >= 0), MappingFault(whole, message, "below 0", _from_ranks(text), AT_CREATION))
     return Expression(ids)
-
-
-def _ids(items: list[Any]) -> Ids | None:
-    """Return the ids that the items mean, nested lists flattened. None without numbers or if too many."""
-    if all(isinstance(item, (*_LISTS, range)) for item in items):
-        items = list(islice(chain(*items), MAX_IDS + 1))
-    texts = [str(item).removesuffix(".0") for item in items if not isinstance(item, int)]
-    if len(items) > MAX_IDS or not all(item.isascii() and item.isdecimal() and len(item) < 9 for item in texts):
-        return None
-    ids = Ids(int(item) if isinstance(item, int) else int(str(item).removesuffix(".0")) for item in items)
-    return ids if len(ids.parts) <= MAX_PARTS else None
 
 
 def _faulty(place: Place, message: str, label: str, better: str = "", when: str = AT_LOAD) -> Expression:
@@ -146,18 +130,9 @@ def _faulty(place: Place, message: str, label: str, better: str = "", when: str 
 
 
 def _report_syntax(text: str, problem: SyntaxError) -> Expression:
-    """Report text that Python cannot parse. The fix closes a bracket, or converts ranks such as `0-7,9`."""
+    """Report text that Python cannot parse. The fix converts ranks such as `0-7,9`."""
     message = f"this is no Python expression: {problem.msg[:80]}"
-    closing = {"(": ")", "[": "]", "{": "}"}
-    open_: list[str] = []
-    for letter in text:
-        if letter in closing:
-            open_.append(closing[letter])
-        elif letter in closing.values() and open_:
-            open_.pop()
-    candidate = text.rstrip() + "".join(reversed(open_))
-    better = candidate if open_ and read_expression(candidate).fault is None else _from_ranks(text)
-    if better:
+    if better := _from_ranks(text):
         return _faulty(Place(0, len(text)), message, "not Python", better)
     lines = _line_starts(text)
     start = min(lines[min(problem.lineno or 1, len(lines)) - 1] + max((problem.offset or 1) - 1, 0), len(text) - 1)
@@ -211,11 +186,9 @@ class _Evaluation:
             return _OPERATORS[type(node.op)](self.value(node.operand))
         if isinstance(node, ast.BinOp):
             return self._operation(node, self.value(node.left), self.value(node.right))
-        if isinstance(node, ast.IfExp):
-            return self.value(node.body if self.value(node.test) else node.orelse)
-        if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+        if isinstance(node, (ast.List, ast.Tuple)):
             items = self._items(node.elts)
-            return items if isinstance(node, ast.List) else tuple(items) if isinstance(node, ast.Tuple) else set(self._numbers(node, items))
+            return items if isinstance(node, ast.List) else tuple(items)
         if isinstance(node, ast.ListComp):
             return self._evaluate_loop(node, node.generators[0])
         if isinstance(node, ast.Call):
@@ -225,13 +198,8 @@ class _Evaluation:
         raise self._unread(node)
 
     def _operation(self, node: ast.BinOp, left: Any, right: Any) -> Any:
-        are_numbers = isinstance(left, _NUMBERS) and isinstance(right, _NUMBERS)
-        if are_numbers and isinstance(node.op, (ast.Pow, ast.LShift)) and abs(right) > MAX_EXPONENT:
-            raise self._unread(node)
-        if not are_numbers and any(isinstance(operand, (str, set, complex)) for operand in (left, right)):
-            raise self._unread(node)
         for items, times in ((left, right), (right, left)):
-            if isinstance(node.op, ast.Mult) and isinstance(items, _LISTS) and isinstance(times, int):
+            if isinstance(node.op, ast.Mult) and isinstance(items, (*_LISTS, str)) and isinstance(times, int):
                 self._limit(node, len(items) * times)
         return _OPERATORS[type(node.op)](left, right)
 
@@ -261,12 +229,10 @@ class _Evaluation:
             self.value(node.func)
             raise TypeError
         arguments = self._items(node.args)
-        if node.keywords or any(isinstance(argument, str) and len(argument) > 20 for argument in arguments):
+        if node.keywords:
             raise self._unread(node)
         if function is not range:
             self._limit(node, max((operator.length_hint(argument, 0) for argument in arguments), default=0))
-        if function is sorted:
-            self._numbers(node, [item for argument in arguments if isinstance(argument, Iterable) for item in argument])
         return function(*arguments)
 
     def _index(self, node: ast.expr) -> Any:
@@ -277,11 +243,6 @@ class _Evaluation:
     def _limit(self, node: ast.expr, count: int) -> None:
         if count > MAX_IDS:
             raise self._unread(node, f"names more than {MAX_IDS:,} device ids")
-
-    def _numbers(self, node: ast.expr, items: Any) -> Any:
-        if all(isinstance(item, _NUMBERS) for item in items):
-            return items
-        raise self._unread(node)
 
     def _place(self, node: ast.expr) -> Place:
         positions = ((node.lineno, node.col_offset), (node.end_lineno or node.lineno, node.end_col_offset or 0))
@@ -301,6 +262,7 @@ class _Evaluation:
 
 # Value of `device_mapping` in a file.
 
+_IN_QUOTES = "write the text in quotes: in a flow map a comma ends it"
 _HELP = "write the device ids: `list(range(0,8))`, `list([0,2])`, or several with `+`"
 
 
@@ -317,11 +279,10 @@ def read_devices(notes: Notes, role: Role, owner: MapNode, entry: Entry, value: 
         return True, None
     if isinstance(value, Scalar) and value.is_null:
         if checks_types:
-            message = f"`{DEVICES}` of `{subject}` is null, which ROLL refuses: for CPUs alone the key is left out"
             # Without both keys ROLL has no workers to start.
             is_required = role.created and owner.get("world_size") is None
             help, edit = ("name devices", None) if is_required else (f"remove `{DEVICES}`, or name devices", notes.remove(owner, entry))
-            notes.error("PW105", subject, message, value, "null", help, edit, AT_LOAD)
+            report(notes, "null_devices", subject, value, edit, subject=subject, help=help)
         return checks_types, None
     if isinstance(value, Scalar) and isinstance(value.value, str):
         return True, _text_ids(notes, role, value)
@@ -337,34 +298,32 @@ def _text_ids(notes: Notes, role: Role, scalar: Scalar) -> Ids | None:
         start, end = fault.place
         better = fault.better and text.text[:start] + fault.better + text.text[end:]
         correction = read_expression(better) if better else None
-        help, edit = _HELP, None
+        help, edit = _IN_QUOTES if role.block is not None and role.block.flow and text.shift != 1 else _HELP, None
         if correction is not None and correction.fault is None:
             edit, ids = rewritten(text, better), correction.ids if ids is None else ids  # the fixed text is judged too
             help = f"write `{better}`" if len(better) <= 200 else _HELP
         # A failure at the start of workers is an error only if they are started.
-        report = notes.error if role.created or fault.when != AT_CREATION else notes.warn
-        report("PW103", role.key, f"`{role.key}`: {fault.message}", text.part(start, end), fault.label, help, edit, fault.when)
+        severity = "error" if role.created or fault.when != AT_CREATION else "warning"
+        report(notes, "no_devices_in_text", role.key, text.part(start, end), edit, severity, role=role, fault=fault, help=help)
     elif ids is not None and ids.distinct < len(ids):
         duplicate = next(id_ for id_, count in Counter(ids).items() if count > 1)
-        message = f"`{role.key}` names device {duplicate} more than once: {len(ids)} ids, {ids.distinct} of them different"
-        notes.warn("PW108", role.key, message, text.part(0, len(text.text)), "named twice", "name each device once")
+        report(notes, "named_twice", role.key, text.part(0, len(text.text)), role=role, id=duplicate, count=len(ids), ids=ids)
     return ids
 
 
 def _meant_ids(notes: Notes, subject: str, entry: Entry, value: Value) -> Ids | None:
     """Refuse a list, a number or a map; return the ids that a list means."""
     items = value.items if isinstance(value, ListNode) else (value,)
-    ids = _ids([item.value if isinstance(item, Scalar) and type(item.value) in (int, str) else None for item in items])
-    better = text_of(ids) if isinstance(value, ListNode) and ids is not None and ids.lowest >= 0 else ""
+    ids = Ids(item.value for item in items if isinstance(item, Scalar) and type(item.value) is int)
+    better = text_of(ids) if isinstance(value, ListNode) and len(ids) == len(items) and ids.lowest >= 0 else ""
     edit, key = None, entry.key.span
-    if isinstance(value, ListNode):
-        message = f"`{DEVICES}` of `{subject}` is a YAML list, not a text that names one"
-        if better and key.file == value.span.file and entry.value is value:
-            edit = Edit(Span(key.file, key.end, value.span.end, key.line, key.column + key.length), f': "{better}"')
-    else:
-        message = f"`{DEVICES}` of `{subject}` is {kind_of(value)}, not a text that names a list of device ids"
-    help = f"write `{better}`" if better and len(better) <= 200 else _HELP
-    notes.error("PW105", subject, message, value, kind_of(value), help, edit, AT_LOAD)
+    if better and key.file == value.span.file and entry.value is value:
+        edit = Edit(Span(key.file, key.end, value.span.end, key.line, key.column + key.length), f': "{better}"')
+    help, name = (
+        f"write `{better}`" if better and len(better) <= 200 else _HELP,
+        "listed_devices" if isinstance(value, ListNode) else "no_text",
+    )
+    report(notes, name, subject, value, edit, subject=subject, kind=kind_of(value), help=help)
     return ids if better else None
 
 
@@ -384,9 +343,3 @@ def rewritten(text: ScalarText, better: str) -> Edit | None:
         return text.replace(better)
     plain = better[:1].isalpha() and not set(better) & set("#:{}&!|>'\"%@`") and ("," in text.text or "," not in better)
     return Edit(scalar.span, better if plain else plain_or_quoted(better))
-
-
-def overlaps_no_edit(notes: Notes, edit: Edit) -> bool:
-    """Return True if an edit overlaps no edit of another finding."""
-    spans, span = [finding.edit.span for finding in notes.findings if finding.edit is not None], edit.span
-    return not any(edit_span.file == span.file and edit_span.start < span.end and span.start < edit_span.end for edit_span in spans)

@@ -59,12 +59,6 @@ ENVIRONMENT_KEYS = ("num_env_groups", "group_size", "group_size_redundancy", "ma
 SIZE_KEYS = (DEVICES, WORLD_SIZE, PER_WORKER, *ENVIRONMENT_KEYS)
 """Keys of a role that decide how many workers it has."""
 
-JOB_KEYS = (
-    "num_nodes", "num_gpus_per_node", "rollout_batch_size", "val_batch_size", "adv_estimator", "enable_reference", "use_kl_loss",
-    "init_kl_coef", "async_generation_ratio", "partial_gpu_mode", "generate_opt_level", "is_pure_opd", "use_opd", "pure_opd_pipeline_type",
-)  # fmt: skip
-"""Top-level keys that decide placement."""
-
 ENVIRONMENT_VARIABLES = ("NUM_NODES", "NNODES", "WORLD_SIZE", "SLURM_NNODES", "SLURM_JOB_NUM_NODES")
 """Environment variables that interpolations may read: sizes of the job, no secrets."""
 
@@ -72,6 +66,7 @@ ENVIRONMENT_VARIABLES = ("NUM_NODES", "NNODES", "WORLD_SIZE", "SLURM_NNODES", "S
 
 AT_LOAD = "ROLL notices this as it reads the configuration"
 AT_CREATION = "ROLL notices this only when it creates the workers, after Ray is up and the nodes are reserved"
+AT_RESERVING = "ROLL notices this as it counts the nodes of Ray, before it reserves any or starts a worker"
 IN_WORKERS = "ROLL notices this only when the workers set up their groups, once all roles have their workers"
 WITH_MODEL = "ROLL notices this only when the workers build their model, once all roles have their workers"
 IN_ENGINE = "ROLL notices this only when the workers start their engine, after the models that are trained were loaded"
@@ -80,16 +75,6 @@ AT_UPDATE = "ROLL does not check this; the first update of the weights fails, af
 AT_TRAINING = "ROLL notices this only at the first training step"
 AFTER_ROLLOUT = f"{AT_TRAINING}, after a whole rollout"
 NEVER, IGNORED = "ROLL never notices this", "ROLL ignores it silently"
-
-NOTICES = {
-    "PW204": AFTER_MODELS,
-    "PW205": AFTER_MODELS,
-    "PW207": AFTER_MODELS,
-    "PW208": "ROLL notices this as it reads the configuration for `actor_train` with Megatron, else only when the workers set up their"
-    " groups",
-    "PW212": AFTER_MODELS,
-}
-"""Code of a shared rule -> moment when ROLL notices a violation by explicit ids."""
 
 # Signs of a ROLL configuration: its worker blocks, misspelt ones included.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Iterator, Sequence, Union
+from typing import Iterator, Sequence
 
 from ...component import Component
 from ...configuration.notes import Notes, is_unknown
 from ...configuration.settings import Amount
 from ...derivation import Figure
-from ...findings.finding import Finding, Severity, warning
+from ...findings.finding import Finding, warning
 from ...findings.span import Edit
 from ...findings.wording import are, with_noun
 from ...machines.cluster import Cluster
@@ -23,10 +23,11 @@ from ...placements.run_checks import deal_round_robin
 from ...ranks import write_ranks
 from ...releases.release import Range
 from ...text.document import ShellMachine
-from .device_mapping import ids_edit, overlaps_no_edit
+from .device_mapping import ids_edit
+from .findings import report
 from .ids import Ids
 from .job import Role, RollChecks, RollSetup
-from .names import ACTOR_INFER, ACTOR_TRAIN, AT_LOAD, DEVICES, ROLE_OF
+from .names import DEVICES, ROLE_OF
 from .roles import REWRITTEN
 
 # Devices per node as ROLL counts them, and nodes that it reserves.
@@ -63,14 +64,10 @@ def devices_per_node(setup: RollSetup) -> int:
     count = min(count, count if visible is None else visible)
     users = [role for role in setup.roles if role.counts and role.on_devices]
     if not count and users and not isinstance(machines, Cluster):
-        role, help = users[0], "name a machine with accelerators: `--cluster x8`"
-        message = f"`{role.key}` names devices, but the machine that ROLL is started on has none: a ZeroDivisionError"
-        notes.error(SHORT, role.key, message, role.place, "no device", help, None, AT_LOAD)
+        report(notes, "driver_without_devices", users[0].key, users[0].place, role=users[0])
     if amount is not None and amount.scalar is not None and count and amount.value != count:
-        message = f"`{PER_NODE}` is {amount.value}, but ROLL replaces it with {count}"
-        label, help, edit = f"becomes {count}", f"write `{PER_NODE}: {count}`", amount.becomes(count)
-        why = f"the machine that ROLL is started on has {with_noun(count, 'device')}"
-        notes.judge(REPLACED, Severity.WARNING, REWRITTEN, "", message, amount.scalar, label, help, edit, why)
+        values = {"value": amount.value, "count": count, "devices": with_noun(count, "device")}
+        report(notes, "devices_replaced", "", amount.scalar, amount.becomes(count), **values)
     return count or file_count
 
 
@@ -125,10 +122,6 @@ def nodes_reserved(setup: RollSetup, left_to_solve: bool) -> tuple[int, list[Fin
 #
 # Source: ROLL, roll/distributed/scheduler/resource_manager.py, ResourceManager.__init__.
 
-Verifies = Callable[[Union[Edit, None], Union[Cluster, None]], bool]
-AT_RESERVING = "ROLL notices this as it counts the nodes of Ray, before it reserves any or starts a worker"
-_WAITS = "ROLL waits for whole nodes without a limit and says nothing"
-
 
 class DeviceReservation(RollChecks):
     """Reservation of `needed` nodes of `per_node` devices for the roles of a job.
@@ -175,18 +168,22 @@ class DeviceReservation(RollChecks):
         top, nodes = self.settings.top, with_noun(node_count, "node")
         self._judge_shown()
         if available < node_count and not self.beyond:
-            message = f"ROLL needs {nodes}, but the cluster has {self._describe()}"
-            at = self.settings.at(NODES) or top
-            self.notes.error(SHORT, "", message, at, f"only {available}", f"give a cluster of {nodes}", None, AT_RESERVING)
+            report(self.notes, "too_few_nodes", "", self.settings.at(NODES) or top, nodes=nodes, has=self._describe(), available=available)
         elif free < node_count <= available:
-            message = f"ROLL reserves {with_noun(node_count, 'whole node')}, but of {available} only {free} {are(free)} free"
-            self.notes.error(SHORT, "", message, top, "", "wait for the other jobs, or use fewer nodes", None, _WAITS)
+            report(
+                self.notes,
+                "nodes_in_use",
+                "",
+                top,
+                nodes=with_noun(node_count, "whole node"),
+                available=available,
+                free=free,
+                are=are(free),
+            )
         if free < node_count:
             return self._of_needed_size()
         if node_count > 1 and any(stretch.node.count(ACCELERATOR) >= 2 * devices for stretch in free_stretches):
-            message = f"a node has {2 * devices} devices or more: ROLL may reserve {devices} of them twice,"
-            message += f" and use the first {devices} for both"
-            self.notes.warn(SHORT, "", message, top, "", "start ROLL on one of the larger nodes, or on nodes that are alike")
+            report(self.notes, "reserved_twice", "", top, twice=2 * devices, devices=devices)
         stretches, rank, most = list[EqualNodes](), 0, free if all_of_them else node_count
         for stretch in free_stretches:
             count = min(stretch.count, most - rank)
@@ -202,61 +199,46 @@ class DeviceReservation(RollChecks):
     def _judge_shown(self) -> None:
         visible, at = _read_shell_machine(self.notes).accelerators, _read_shell_machine(self.notes).accelerators_span
         if visible is not None and visible < self.per_node and self.has - 1 < self.needed <= self.has:
-            message = f"the script shows Ray {with_noun(visible, 'device')} of this node, but ROLL uses only nodes of {self.per_node}"
-            help = f"show Ray all {self.per_node}, or show ROLL as few: `CUDA_VISIBLE_DEVICES`"
-            self.notes.error(SHORT, "", message, at or self.settings.top, f"{visible} of {self.per_node}", help, None, AT_RESERVING)
+            values = {"devices": with_noun(visible, "device"), "visible": visible, "each": self.per_node}
+            report(self.notes, "too_few_shown", "", at or self.settings.top, **values)
 
     def _describe(self) -> str:
         fewer = len(self.machines.nodes) - self.has if self.machines else 0
         rest = f" ({with_noun(fewer, 'other')} {'has' if fewer == 1 else 'have'} fewer)" * (fewer > 0)
         return f"{with_noun(self.has, 'node')} of {with_noun(self.per_node, 'device')}{rest}"
 
-    def report_beyond(self, verifies: Verifies) -> None:
-        """Add one finding for all roles that name missing devices, with verified helps."""
+    def report_beyond(self) -> None:
+        """Add one finding for all roles that name missing devices."""
         roles, devices, limit = self.beyond, self.per_node, self.has * self.per_node
         ids = f"ids 0-{limit - 1}" if limit > 1 else "id 0 alone" if limit else "no id"
         first = max(roles, key=lambda role: role.devices.highest)
-        names = f"`{first.key}` names device" if len(roles) == 1 else f"{len(roles)} roles name devices up to"
-        message = f"{names} {first.devices.highest}, on node {first.devices.highest // devices}, but the cluster has {self._describe()}"
-        help, edit = next(((help, edit) for help, edit in self._fix_ids(limit) if verifies(edit, None)), ("", None))
-        if verifies(None, self._of_needed_size()):
-            larger = f"give a cluster of {with_noun(self.needed, 'node')} of {devices}: `--cluster {self.needed}x{devices}`"
-            help = f"{help}, or {larger}" if help else larger
-        holes = any(role.part in (ACTOR_TRAIN, ACTOR_INFER) and not role.devices.solid for role in roles)
-        if holes or (edit is not None and not overlaps_no_edit(self.notes, edit)):
-            edit = None  # the update of weights says more exactly where ranges with holes may be
+        highest = first.devices.highest
+        text = f"`{first.key}` names device" if len(roles) == 1 else f"{len(roles)} roles name devices up to"
+        help, edit = self._fix_ids(limit)
+        help += f"give a cluster of {with_noun(self.needed, 'node')} of {devices}: `--cluster {self.needed}x{devices}`"
         lines = [f"`{role.key}` in line {role.place.line}: ids {write_ranks(role.devices.ranges)}" for role in roles if len(roles) > 1]
         if _count_visible(self.notes) == devices:
             lines.append(f"the script shows ROLL {with_noun(devices, 'device')} of its own node, and ROLL counts as many on all nodes")
-        help = help or (f"name {ids} alone" if limit else "")
-        self.notes.error(RULE, first.key, message, first.place, f"only {ids}", help, edit, AT_RESERVING, *lines)
+        values = {"names": text, "highest": highest, "node": highest // devices, "has": self._describe(), "ids": ids, "help": help}
+        report(self.notes, "beyond", first.key, first.place, edit, "error", lines, **values)
         also = tuple(role.key for role in roles if role is not first)
         self.notes.findings[-1] = replace(self.notes.findings[-1], also=also)
 
-    def _fix_ids(self, limit: int) -> Iterator[tuple[str, Edit]]:
-        """Yield (help, edit) to keep the roles on existing devices: the same ids, the first ids, or fewer."""
-        ids_of_roles = [role.devices for role in self.beyond]
-        below = [_limit_ids(ids, limit) for ids in ids_of_roles]
-        as_many = [Ids.join(range(min(len(ids), limit))) for ids in ids_of_roles]
-        fewer = [[_limit_ids(Ids(ids[: len(ids) // divisor]), limit) for ids in ids_of_roles] for divisor in (2, 4)]
-        for candidate in (below, as_many, *fewer) if all(ids.solid for ids in ids_of_roles) else (as_many, below, *fewer):
-            texts, edits = dict[str, list[str]](), list[Edit]()
-            for role, ids in zip(self.beyond, candidate):
-                size = max(role.num_gpus_per_worker, 1)
-                whole = Ids(ids[: len(ids) // size * size])
-                better, edit = ids_edit(self.notes, role, whole)
-                is_here = edit is not None and edit.span.file == self.notes.document.source.name
-                if edit is None or not is_here or not whole or not overlaps_no_edit(self.notes, edit):
-                    break
-                texts.setdefault(better, []).append(f"`{role.key}`")
-                edits.append(edit)
-            else:
-                help = " and ".join(f"`{text}`" + f" for {', '.join(names)}" * (len(ids_of_roles) > 1) for text, names in texts.items())
-                yield f"write {help}", self.notes.join(*edits)
-
-
-def _limit_ids(ids: Ids, limit: int) -> Ids:
-    return Ids(id_ for id_ in ids if id_ < limit)
+    def _fix_ids(self, limit: int) -> tuple[str, Edit | None]:
+        """Return help and edit that keep the roles on existing devices: the same ids, or the first ones."""
+        texts, edits = dict[str, list[str]](), list[Edit]()
+        for role in self.beyond:
+            size = max(role.num_gpus_per_worker, 1)
+            kept_ids = Ids(id_ for id_ in role.devices if id_ < limit) if role.devices.solid else Ids()
+            ids = kept_ids or Ids.join(range(min(len(role.devices), limit)))
+            whole = Ids(ids[: len(ids) // size * size])
+            better, edit = ids_edit(self.notes, role, whole)
+            if edit is None or edit.span.file != self.notes.document.source.name or not whole:
+                return "", None
+            texts.setdefault(better, []).append(f"`{role.key}`")
+            edits.append(edit)
+        help = " and ".join(f"`{text}`" + f" for {', '.join(keys)}" * (len(edits) > 1) for text, keys in texts.items())
+        return f"write {help}, or ", self.notes.join(*edits)
 
 
 # Roles as components: devices of each worker.

@@ -81,7 +81,7 @@ Found = tuple[Union[Problem, None], str]
 """Problem with other degrees, and why they are refused; "" if accepted."""
 
 
-def error_keys(findings: Iterable[Finding]) -> set[tuple[str, str]]:
+def _error_keys(findings: Iterable[Finding]) -> set[tuple[str, str]]:
     """Return code and subject of all errors."""
     return {(finding.code, finding.subject) for finding in findings if finding.severity is Severity.ERROR}
 
@@ -117,8 +117,8 @@ class DegreeReader:
         if isinstance(root, str):
             return None, f"the strategy of `{root}` cannot express them"
         reading = self.read(replace(self.opened, root=root), self.cluster, TRAINING)
-        before = error_keys(self.judged.findings)
-        worse = next((finding.message for finding in reading.findings if error_keys([finding]) - before), "")
+        before = _error_keys(self.judged.findings)
+        worse = next((finding.message for finding in reading.findings if _error_keys([finding]) - before), "")
         return reading.problem, worse or ("" if reading.problem is not None else "the file cannot be read")
 
 
@@ -127,10 +127,9 @@ class DegreeReader:
 
 @dataclass(frozen=True)
 class RollOpening:
-    """Document whose roles have times; implements `Opening`. `tried` reads candidates."""
+    """Document whose roles have times; implements `Opening`."""
 
     read: Read
-    tried: Read
     document: Document
     machines: Machines
     level: str
@@ -198,9 +197,9 @@ class RollOpening:
         # Unset values of unread texts count as ROLL's defaults; degrees that ROLL then refuses
         # are not chosen.
         document = replace(document, partial=False)
-        full_reading = self.tried(document, cluster, TRAINING)
+        full_reading = self.read(document, cluster, TRAINING)
         problem = self.read(document, cluster, self.level).problem if self.document.partial else reading.problem
-        return reading, problem, DegreeReader(self.tried, document, cluster, full_reading) if full_reading.problem is not None else None
+        return reading, problem, DegreeReader(self.read, document, cluster, full_reading) if full_reading.problem is not None else None
 
     def _unread(self, reading: Reading) -> Iterator[Finding]:
         if not self.document.partial:

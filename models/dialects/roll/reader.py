@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import Iterator
 
 from ...component import UNBOUNDED, Component
 from ...configuration.settings import Settings
-from ...findings.causes import skeleton
-from ...findings.finding import UnusableInput
-from ...findings.span import Edit, apply_edits
 from ...hints.block import FileForm, hinted_entries, timed_names, without
 from ...job import Capabilities, HintedJob, Job
-from ...level import DEFAULT_LEVEL, TRAINING
-from ...machines.cluster import Cluster
+from ...level import DEFAULT_LEVEL
 from ...machines.shorthand import MAX_NODES
 from ...planning.spec import PlanningSpec
 from ...problem import Problem
@@ -23,35 +18,36 @@ from ...reading import FileSession, Reading
 from ...text.document import Document
 from ...text.form import Form
 from ...text.nearest import nearest
-from ...text.source import Source
 from ...text.tree import Value
 from ..dialect import Machines
 from ..skeleton import Reader
 from .batches import BatchChecks
 from .blocks import pipeline_of
 from .demands import check_demands
+from .findings import report
 from .groups import with_own_groups
 from .ids import range_text
 from .job import Role, RollSetup
-from .misspelt import as_meant
 from .models import models
-from .names import ENVIRONMENT_VARIABLES, HINTS, NAME, NOTICES
+from .names import ENVIRONMENT_VARIABLES, HINTS, NAME
 from .nodes import DeviceReservation, build_open_component, devices_per_node, nodes_reserved, placed_component
-from .planning import RollOpening, error_keys
-from .profile import Defaults, profile_of, release_of
+from .planning import RollOpening
+from .profile import Defaults, fact_file, profile_of, release_of
 from .roles import read_roles, warn_unused_roles
 from .sharing import ModeChecks, TransferChecks
 from .strategies import StrategyChecks
 from .types import TypeChecks
 
 CAPABILITIES = Capabilities(
-    shares_accelerators=True, groups_may_cross=True, processes_may_cross=True, reserves_nodes=True, range_text=range_text, notices=NOTICES
-)
+    shares_accelerators=True, groups_may_cross=True, processes_may_cross=True, reserves_nodes=True, range_text=range_text,
+    notices=fact_file("notices"),
+)  # fmt: skip
 """Capabilities of ROLL placements.
 
 Overlapping `device_mapping`s express colocation. Nodes have no order, and a group or a worker may
 cross nodes. Source: ROLL, roll/distributed/scheduler/resource_manager.py,
 roll/distributed/executor/cluster.py.
+facts/notices.json: code of a shared rule -> moment when ROLL notices a violation by explicit ids.
 """
 
 
@@ -62,7 +58,7 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
     reading = read_with(document, machines, level)
     if not timed_names(document.root.get(HINTS)):
         return reading
-    return replace(reading, session=FileSession(opening=RollOpening(read_with, tried, reading.document, machines, level)), opens=True)
+    return replace(reading, session=FileSession(opening=RollOpening(read_with, reading.document, machines, level)), opens=True)
 
 
 def file_form() -> type[Form]:
@@ -70,26 +66,15 @@ def file_form() -> type[Form]:
     return FileForm
 
 
-def read_with(document: Document, machines: Machines, level: str, hints: bool = True, trial: bool = False) -> Reading:
-    """Read a document, or a changed `trial` of one. Without `hints` only explicit placements are read."""
-    reader = _RollReader(with_own_groups(document, profile_of(document.release).groups), machines, level, hints)
-    reader.is_trial = trial
-    return reader.read()
-
-
-tried = partial(read_with, trial=True)
+def read_with(document: Document, machines: Machines, level: str, hints: bool = True) -> Reading:
+    """Read a document. Without `hints` only explicit placements are read."""
+    return _RollReader(with_own_groups(document, profile_of(document.release).groups), machines, level, hints).read()
 
 
 class _RollReader(Reader):
-    """Reader of a document; `is_trial` for a changed copy, read to test an edit."""
+    """Reader of a document."""
 
     NAME, FRAMEWORK, ENVIRONMENT = NAME, "ROLL", ENVIRONMENT_VARIABLES
-    is_trial = False
-
-    def as_meant(self) -> Document:
-        """See `Reader.as_meant`."""
-        self.meant = as_meant(self.notes, self.document, frozenset(self.hinted_names()))
-        return self.meant
 
     def make_settings(self) -> Settings:
         """See `Reader.make_settings`."""
@@ -98,7 +83,7 @@ class _RollReader(Reader):
     def problem(self) -> Problem | None:
         """Build the problem; None if the roles need more than `MAX_NODES` nodes."""
         notes, with_hints = self.notes, frozenset(self.hinted_names())
-        pipeline = pipeline_of(notes, self.settings, self.meant.program)
+        pipeline = pipeline_of(notes, self.settings, self.document.program)
         setup = RollSetup(notes, self.settings, pipeline, self.machines, with_hints, self.derivations)
         setup.roles = roles = read_roles(setup)
         open_ = {role.key for role in roles if role.key in with_hints and role.created and role.mapping is None and role.world_size is None}
@@ -107,8 +92,7 @@ class _RollReader(Reader):
         warn_unused_roles(setup)
         if nodes > MAX_NODES:
             role = max(roles, key=lambda role: role.devices.highest)
-            message = f"`{role.key}` names device {max(role.devices.highest, 0):,}, beyond the {MAX_NODES:,} nodes that are read"
-            notes.error("PW102", role.key, message, role.place, "too high", "is this id meant?")
+            report(notes, "too_high", role.key, role.place, role=role, most=MAX_NODES)
             return None
         reserving = DeviceReservation(setup, nodes)
         setup.cluster, setup.short = reserving.cluster(bool(open_)), frozenset(role.key for role in reserving.beyond)
@@ -119,9 +103,7 @@ class _RollReader(Reader):
         setup.hinted, setup.choices = draft.relations, dict(draft.choices)
         self._judge(setup)
         if reserving.beyond:
-            reserving.report_beyond((lambda *_: False) if self.is_trial else self.verifies)
-        if not self.is_trial:
-            StrategyChecks(setup).offer_whole_replicas(self.verifies)
+            reserving.report_beyond()
         in_turn = {role.key for role in roles if open_ and role.ids is None and role.world_size}
         job = Job(
             tuple(setup.components.values()), (*draft.relations, *setup.relations), CAPABILITIES, setup.choices, tuple(setup.shares),
@@ -165,29 +147,10 @@ class _RollReader(Reader):
         for name, entry in strange.items():
             close = nearest(name, [role for role in role_names if role not in hints])
             why = next((f": {role.reason}" for role in roles if role.key == name), "")
-            message = f"the hints are about `{name}`, which ROLL does not start{why}"
             help = f"write `{close}`" if close else f"roles are {', '.join(f'`{role}`' for role in role_names)}"
             edit = self.notes.rename(entry, close) if close else None
-            self.notes.error("PW121", name, message, entry.key.span, "not started", help, edit)
+            report(self.notes, "hints_not_started", name, entry.key.span, edit, role=name, why=why, help=help)
         return without(block, strange)
-
-    def verifies(self, edit: Edit | None = None, machines: Cluster | None = None) -> bool:
-        """Return True if an edit or a new cluster causes no new error, numbers aside."""
-        document, level = self.document, TRAINING if self.is_training else "placement"
-        if edit is not None and edit.span.file != document.source.name:
-            return False
-        try:
-            if edit is not None:
-                text = apply_edits(document.source.text, [edit])
-                document = replace(document.compose(Source(document.source.name, text)), release=document.release)
-            new_findings = tried(document, machines or self.machines, level, self.has_hints).findings
-        except UnusableInput:
-            return False
-        after, before = (
-            {(*error_key, skeleton(finding.subject, finding.message)) for finding in findings for error_key in error_keys([finding])}
-            for findings in (new_findings, self.notes.findings)
-        )
-        return after <= before
 
 
 def _with_workers(component: Component, size: int) -> Component:

@@ -11,21 +11,20 @@ from ...derivation import WORLD_SIZE as WORLD_SIZE_NAME
 from ...derivation import Figure
 from ...findings.span import Edit, Span
 from ...findings.wording import with_noun
-from ...releases.release import Range, Release
+from ...releases.release import Release
 from ...text.nearest import nearest
 from ...text.tree import MapNode, Scalar, Value
-from ..checks import Divides, Facts, Number
+from ..checks import divisors
 from . import names
 from .blocks import BY_ESTIMATOR, BY_KL, NO_REFERENCE, NOT_STARTED, ConfigurationBlocks
-from .device_mapping import ids_edit, overlaps_no_edit, read_devices
+from .device_mapping import ids_edit, read_devices
+from .findings import report
 from .ids import Ids
 from .job import Role, RollChecks, RollSetup
 from .misspelt import KeyChecks
 from .names import ACTOR_INFER, ACTOR_TRAIN, AT_LOAD, CONFIG, CRITICS, DEVICES, INFERENCE, PER_WORKER, STRATEGY, VLLM, WORLD_SIZE
 from .profile import profile_of, releases_with
 
-WHOLE_WORKERS = Range(until="0.1.1")
-"""Releases that assert full environment workers. They count no spares."""
 REPLACED = {"deepspeed_train": "megatron_train", "deepspeed_infer": "megatron_infer"}
 """Strategy of older releases -> replacement."""
 REWRITTEN = "PW126"
@@ -118,27 +117,23 @@ class RoleWorkers(RollChecks):
         choice = self.notes.choice
         for strategy, users in self.unknown.items():
             (first, value), had, better = users[0], releases_with(strategy), self._better(strategy)
-            message = f"`{first}.{STRATEGY}.strategy_name` is" if len(users) == 1 else f"`strategy_name` of {len(users)} roles is"
-            message += f" `{strategy}`, which ROLL does not know"
+            place, scope = f"`{first}.{STRATEGY}.strategy_name`" if len(users) == 1 else f"`strategy_name` of {len(users)} roles", ""
             if had and choice:
                 is_removed = had[-1].index < choice.release.index
-                message += f": removed in {choice.table.releases[had[-1].index + 1].name}" if is_removed else f" before {had[0].name}"
-            choices = ", ".join(f"`{name}`" for name in self.setup.profile.strategies)
-            help = f"write `{better}`" if better else f"write one of {choices}"
+                scope = f": removed in {choice.table.releases[had[-1].index + 1].name}" if is_removed else f" before {had[0].name}"
+            help = f"`{better}`" if better else f"one of {', '.join(f'`{name}`' for name in self.setup.profile.strategies)}"
             places = [f"`{key}` in line {name_node.span.line}" for key, name_node in users if len(users) > 1]
             edit = self._write_together([f"{key}.{STRATEGY}.strategy_name" for key, _ in users], better) if better else None
             if strategy in REPLACED and any(self.settings.has(f"{key}.{CONFIG.rstrip('.')}") for key, _ in users):
                 help, edit = f"{help}, with keys of `{better}` in `strategy_config`", None
-            self.notes.error("PW105", first, message, value, "not a strategy", help, edit, AT_LOAD, *places)
+            values = {"place": place, "strategy": strategy, "scope": scope, "help": help}
+            report(self.notes, "unknown_strategy", first, value, edit, "error", places, **values)
 
     def _write_together(self, paths: Sequence[str], text: str) -> Edit | None:
-        """Return the edit that writes a text at all paths. None if it would touch another edit."""
+        """Return the edit that writes a text at all paths. None if a path stands elsewhere."""
         edits = [edit for path in paths if (edit := self.settings.becomes(path, text)) is not None]
         is_whole = len(edits) == len(paths) and len({edit.span.file for edit in edits}) == 1
-        if not is_whole or not all(overlaps_no_edit(self.notes, edit) for edit in edits):
-            return None
-        joint_edit = self.notes.join(*edits)
-        return joint_edit if overlaps_no_edit(self.notes, joint_edit) else None
+        return self.notes.join(*edits) if is_whole else None
 
     # -- on devices
 
@@ -174,9 +169,8 @@ class RoleWorkers(RollChecks):
 
     def _replaces(self, role: Role, setting: Amount | None, number: int, why: str) -> None:
         if setting is not None and setting.value != number:
-            message = f"`{setting.name}` is {setting.value}, but ROLL replaces it with {number}: {why}"
             at, edit = setting.scalar or role.span, setting.becomes(number)
-            self.notes.warn(REWRITTEN, role.key, message, at, f"becomes {number}", f"write `{number}`", edit)
+            report(self.notes, "number_replaced", role.key, at, edit, setting=setting, number=number, why=why)
 
     def _place_on_devices(self, role: Role, per_worker: Amount) -> Role:
         count, size = len(role.devices), per_worker.value
@@ -184,10 +178,11 @@ class RoleWorkers(RollChecks):
         if rest:
             lower = count - rest
             better, edit = ids_edit(self.notes, role, Ids(role.devices[:lower])) if lower else ("", None)
-            message = f"the {count} device ids of `{role.key}` cannot be divided among workers of {size}: {rest} would be left"
-            help = f"name {lower} or {lower + size} devices: `{better}`" if lower else f"name {size} devices"
+            help = f"{lower} or {lower + size} devices: `{better}`" if lower else f"{size} devices"
+            help += f", or give each worker {[divisor for divisor in divisors(count) if divisor < size][-1]}"
             if not any((finding.code, finding.subject) == ("PW103", role.key) for finding in self.notes.findings):
-                self.notes.error("PW111", role.key, message, role.place, with_noun(count, "id"), help, edit, AT_LOAD)
+                values = {"count": count, "ids": with_noun(count, "id"), "size": size, "rest": rest, "help": help}
+                report(self.notes, "no_whole_workers", role.key, role.place, edit, role=role, **values)
             return replace(role, readable=False)
         formula = f"{count} device ids // {size} per worker"
         self._replaces(role, self._read_written(role.path(WORLD_SIZE)), world, formula)
@@ -233,10 +228,10 @@ class RoleWorkers(RollChecks):
         required_parts = (ACTOR_TRAIN, ACTOR_INFER, names.SFT_TRAIN, names.STUDENTS, names.TEACHERS, names.REWARDS)
         domains = self.settings.at(f"{ACTOR_TRAIN}.data_args.domain_interleave_probs") if role.part == names.REWARDS else None
         is_used = not isinstance(domains, MapNode) or domains.get(role.key.removeprefix(f"{names.REWARDS}.")) is not None
-        report = self.notes.error if role.part in required_parts and is_used else self.notes.warn
-        moment = ("ROLL notices this only at the first reward, after a rollout",) if role.part == names.REWARDS else ()
-        message = f"`{role.key}` {problem}, so ROLL starts none of its workers"
-        report("PW112", role.key, message, at, "no device" if role.mapping is not None else "none", help, None, *moment)
+        severity = "error" if role.part in required_parts and is_used else "warning"
+        moment = "ROLL notices this only at the first reward, after a rollout" if role.part == names.REWARDS else ""
+        label = "no device" if role.mapping is not None else "none"
+        report(self.notes, "idle", role.key, at, None, severity, role=role, problem=problem, label=label, help=help, moment=moment)
 
     def _environments(self, role: Role) -> Role:
         """Count the workers that the environments fill, `max_env_num_per_worker` per worker.
@@ -244,7 +239,6 @@ class RoleWorkers(RollChecks):
         Source: ROLL, roll/pipeline/agentic/agentic_config.py, EnvManagerConfig.__post_init__.
         """
         notes = self.notes
-        self._check_no_devices(role)
         *counts, limit = map(role.path, names.ENVIRONMENT_KEYS)
         groups, size, redundancy = (self.settings.whole(path, "PW403", 0, minimum=0) for path in counts)
         most = self.settings.whole(limit, "PW403", minimum=-MAX_WORKERS)
@@ -252,37 +246,21 @@ class RoleWorkers(RollChecks):
             return replace(role, readable=False)
         spare = 0 if notes.choice is not None and notes.choice.is_older_than("0.1.1") else redundancy.value
         environments = groups.value * (size.value + spare)
-        facts, text = Facts(notes, self.settings, role.key), with_noun(environments, "environment")
+        text = with_noun(environments, "environment")
         if most.value > 0:
-            Divides(
-                code="PW403", source="ROLL, roll/pipeline/agentic/agentic_config.py", when=AT_LOAD, releases=WHOLE_WORKERS,
-                left=Number(environments, text), right=most, change="right",
-                message=f"{text} of `{role.key}` cannot fill workers of {most.value}: {{rest}} left over",
-            ).run(facts)  # fmt: skip
             workers, formula = -(-environments // most.value), f"{text}, {most.value} a worker, rounded up"
         else:
             workers, formula = min(environments, 1), f"all {text} in one worker"
         if not environments and most.value <= 0:
-            message = f"`{role.key}` has no environments, and ROLL divides by their number: a ZeroDivisionError"
-            help = f"write a `{names.ENVIRONMENT_KEYS[0]}` of at least 1"
-            notes.error("PW403", role.key, message, groups.scalar or role.span, "none", help, None, AT_LOAD)
+            report(notes, "no_environments", role.key, groups.scalar or role.span, role=role)
         if self._too_many(role, workers, groups):
             return replace(role, readable=False)
         self.setup.derive(role.key, WORLD_SIZE_NAME, workers, formula, groups, size, redundancy, most)
         return replace(role, world_size=workers, world_span=groups.span or role.span)
 
-    def _check_no_devices(self, role: Role) -> None:
-        value, owner = self.settings.at(role.path(DEVICES)), self.settings.at(role.key)
-        entry = owner.entry(DEVICES) if isinstance(owner, MapNode) else None
-        if isinstance(value, Scalar) and isinstance(value.value, str) and not is_unknown(value):
-            edit = self.notes.remove(owner, entry) if isinstance(owner, MapNode) and entry else None
-            message = f"`{role.key}` has a `{DEVICES}`, but environments run on CPUs: ROLL compares this text with numbers"
-            self.notes.error("PW123", role.key, message, value, "no devices here", f"remove `{DEVICES}`", edit, AT_LOAD)
-
     def _too_many(self, role: Role, workers: int, amount: Amount) -> bool:
         if workers > MAX_WORKERS:
-            message = f"`{role.key}` has {workers:,} workers, more than the {MAX_WORKERS:,} that are read"
-            self.notes.error("PW102", role.key, message, amount.scalar or role.span, "too many", "is this number meant?")
+            report(self.notes, "too_many_workers", role.key, amount.scalar or role.span, role=role, workers=workers, most=MAX_WORKERS)
         return workers > MAX_WORKERS
 
     def _report_no_devices(self, role: Role) -> None:
@@ -292,26 +270,25 @@ class RoleWorkers(RollChecks):
         roll/pipeline/agentic/agentic_pipeline.py; roll/configs/base_config.py,
         BaseConfig.__post_init__.
         """
-        message = f"`{role.key}` has no `{DEVICES}`, and ROLL takes `len()` of it, which is a TypeError"
-        when = AT_LOAD if role.part == ACTOR_TRAIN else names.AT_CREATION
-        help = f"give `{role.key}` a `{DEVICES}`, or remove it"
-        self.notes.error("PW101", role.key, message, role.span, "no devices", help, None, when)
+        report(self.notes, "no_devices", role.key, role.span, role=role, moment=AT_LOAD if role.part == ACTOR_TRAIN else names.AT_CREATION)
 
     def _report_no_workers(self, role: Role, why: str) -> None:
         """Report a started role without devices and workers: ROLL fails when it counts them (`range(None)`)."""
+        root = self.settings.at("")
+        if isinstance(root, MapNode) and any(root.get(role.path(key)) is not None for key in (DEVICES, WORLD_SIZE)):
+            return  # a key with a dot, which has a finding
         if self.notes.partial:
             missing = f"`{role.key}.{DEVICES}` is not in this file; it may come from `defaults`"
             self.notes.unsure("PW101", role.key, missing, True, "Pass `--config-root DIR` with the folder of its `defaults`")
             return
-        message = f"`{role.key}` {why}, but ROLL starts it: {role.reason}"
         label = f"no `{role.key}` here" if role.span == self.settings.top else "started without workers"
         is_counted = role.part == ACTOR_TRAIN and str(role.strategy).startswith("megatron")
         alternative = ", or write `adv_estimator: reinforce`" if role.part == CRITICS and role.reason.startswith(BY_ESTIMATOR) else ""
         if role.part == names.REFERENCES and role.reason.startswith(BY_KL):
             alternative = ", or write `init_kl_coef: 0`"
         either = f"`{WORLD_SIZE}` or a " if role.part == names.REWARDS else ""
-        help = f"give `{role.key}` a {either}`{DEVICES}`{alternative}"
-        self.notes.error("PW101", role.key, message, role.span, label, help, None, AT_LOAD if is_counted else names.AT_CREATION)
+        values = {"why": why, "label": label, "either": either, "alternative": alternative}
+        report(self.notes, "no_workers", role.key, role.span, role=role, moment=AT_LOAD if is_counted else names.AT_CREATION, **values)
 
 
 def warn_removed_strategies(setup: RollSetup, roles: Sequence[Role]) -> None:
@@ -327,14 +304,12 @@ def warn_removed_strategies(setup: RollSetup, roles: Sequence[Role]) -> None:
     for release, users in by_release.items():
         strategies = dict.fromkeys(str(role.strategy) for role in users)
         removals = [f"`{name}` of {', '.join(f'`{role.key}`' for role in users if role.strategy == name)}" for name in strategies]
-        were = "was" if len(removals) == 1 else "were"
-        message = f"{' and '.join(removals)} {were} removed in {release}"
         at = setup.settings.at(users[0].path(f"{STRATEGY}.strategy_name")) or users[0].span
         kinds = tuple(name[name.rindex("_") :] for name in strategies)
         choices = [f"`{name}`" for name in profile_of(None).strategies if name.endswith(kinds) and name not in INFERENCE]
-        help = f"for {release} or newer write {' or '.join(choices)}; else state the release: `--framework roll=={choice.release.name}`"
-        why = f"the file is judged for {choice.release}"
-        setup.notes.warn("PW105", users[0].key, message, at, f"removed in {release.name}", help, None, why)
+        text = f"{' and '.join(removals)} {'was' if len(removals) == 1 else 'were'}"
+        values = {"removed": text, "release": release, "choices": " or ".join(choices), "choice": choice}
+        report(setup.notes, "removed_strategy", users[0].key, at, **values)
 
 
 def warn_unused_roles(setup: RollSetup) -> None:
@@ -345,13 +320,13 @@ def warn_unused_roles(setup: RollSetup) -> None:
         if role.created is not False or role.mapping is None or not role.on_devices:
             continue
         last_node, alternative = role.devices.highest // per_node, ""
-        message = f"`{role.key}` has {with_noun(role.devices.distinct, 'device')}, but ROLL never starts it"
         is_reserved = role.counts and last_node > max(highest, 0) // per_node
-        why = (role.reason, f"nodes up to {last_node} are reserved for it all the same") if is_reserved else (role.reason,)
+        reservation = f"nodes up to {last_node} are reserved for it all the same" if is_reserved else ""
         if role.reason.endswith(NOT_STARTED) and role.part != names.VALIDATION:
             alternative = ", or start the pipeline that uses it"
         elif role.reason == NO_REFERENCE:
             alternative = ", or write `use_kl_loss: true`"
         elif role.part == CRITICS and role.reason.startswith(BY_ESTIMATOR):
             alternative = ", or write `adv_estimator: gae`"
-        setup.notes.warn("PW803", role.key, message, role.place, "not used", f"remove its `{DEVICES}`{alternative}", None, *why)
+        values = {"devices": with_noun(role.devices.distinct, "device"), "alternative": alternative, "reserved": reservation}
+        report(setup.notes, "never_started", role.key, role.place, role=role, **values)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product, takewhile
-from typing import Iterator, Sequence
+from itertools import takewhile
+from typing import Sequence
 
 from ...component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET, Relation
 from ...findings.finding import Fix, Severity
@@ -15,9 +15,10 @@ from ...record import dataclass
 from ..checks import Divides, Number
 from . import names
 from .device_mapping import ids_edit
-from .ids import Ids, common, differing, positions, range_text
+from .findings import report
+from .ids import Ids, common, differing, positions, range_text, text_of
 from .job import Role, RoleFacts, RollChecks, number
-from .names import ACTOR_INFER, ACTOR_TRAIN, AFTER_MODELS, AGENTIC_REWARD, AT_LOAD, CRITICS, NEVER, REFERENCES, SGLANG, VLLM
+from .names import ACTOR_INFER, ACTOR_TRAIN, AFTER_MODELS, AGENTIC_REWARD, CRITICS, NEVER, REFERENCES, SGLANG, VLLM
 from .strategies import data_parallel, degrees, group_ranks
 
 # Generation during training: demands of `async_generation_ratio`.
@@ -28,7 +29,6 @@ MODES, BATCH_NUMBERS = "PW123", "PW403"
 RATIO = "async_generation_ratio"
 MODE = "partial_gpu_mode"
 REASON = "ROLL's `partial_gpu_mode`"
-OFF = f"`{MODE}: false` turns this check off"
 
 
 def _count_free(infers: Ids, per_worker: int, ids: Ids) -> int:
@@ -51,16 +51,13 @@ class ModeChecks(RollChecks):
         if async_ratio is None or async_ratio <= 0 or self.pipeline.agentic:
             return
         if async_ratio < 1:
-            message = f"`{RATIO}: {async_ratio:g}` is neither 0 nor at least 1, which the rlvr pipelines demand"
-            at, help = settings.at(RATIO) or settings.top, "write `1`, or `0` to generate and train in turn"
-            self.notes.error(MODES, ACTOR_INFER, message, at, "below 1", help, settings.becomes(RATIO, "1"), AT_LOAD)
+            at = settings.at(RATIO) or settings.top
+            report(self.notes, "ratio_below_1", ACTOR_INFER, at, settings.becomes(RATIO, "1"), ratio=async_ratio)
         infer = self.setup.role(ACTOR_INFER)
         for role in self.setup.all(ACTOR_TRAIN, CRITICS, names.REWARDS, REFERENCES):
             if infer is not None and (overlap := common(infer.devices, role.devices)):
-                message = f"{infer.key} and {role.key} share {with_noun(sum(map(len, overlap)), 'GPU')}, but `{RATIO}` is {async_ratio:g}"
-                help = f"give {role.key} other GPUs, or write `{RATIO}: 0`"
-                why = (f"{infer.key} generates while {role.key} works", "ROLL warns of it as it reads the configuration")
-                self.notes.warn(MODES, infer.key, message, role.place, f"shared with {infer.key}", help, None, *why)
+                gpus = with_noun(sum(map(len, overlap)), "GPU")
+                report(self.notes, "shared_while_generating", infer.key, role.place, infer=infer, role=role, gpus=gpus, ratio=async_ratio)
 
     # The agentic pipeline's `partial_gpu_mode`: a part of `actor_infer` generates while its other GPUs
     # train.
@@ -93,18 +90,16 @@ class ModeChecks(RollChecks):
         teacher_ids = [role.ids for role in references if role.ids is not None]
         union = Ids.join(*teacher_ids)
         if train.ids is not None and 1 < len(references) == len(teacher_ids) and union.ranges != train.ids.ranges:
-            message = f"the {len(teacher_ids)} teachers hold {write_ranks(union.ranges)}, but {train.key} {write_ranks(train.ids.ranges)}"
-            help, why = f"give the teachers together the GPUs of {train.key}", "ROLL warns of it after all models are loaded"
-            self.notes.warn(MODES, references[0].key, f"{message}: they do not take turns", references[0].place, "", help, None, why)
+            first, ranks, count = references[0], write_ranks(union.ranges), len(teacher_ids)
+            trains = write_ranks(train.ids.ranges)
+            report(self.notes, "teachers_elsewhere", first.key, first.place, train=train, count=count, ranks=ranks, trains=trains)
         adapters = train.path("model_args.lora_target")
         if references or not settings.has(adapters):
             return
         is_on = any(settings.flag(key, MODES) for key in ("enable_reference", "use_kl_loss", "use_opd")) or self.pipeline.pure_opd
         if is_on or (number(settings, "init_kl_coef", MODES, 0.2) or 0) > 0:
-            message = f"with `{adapters}` ROLL starts no reference, which `{MODE}` demands"
-            why = f"`{MODE}` demands a reference on the GPUs of {train.key}"
-            help, edit = f"write `{MODE}: false`, or turn the reference off", settings.becomes(MODE, "false")
-            self.notes.error(MODES, REFERENCES, message, settings.at(adapters) or train.span, "no reference", help, edit, why, AFTER_MODELS)
+            at, edit = settings.at(adapters) or train.span, settings.becomes(MODE, "false")
+            report(self.notes, "adapters_without_reference", REFERENCES, at, edit, adapters=adapters, train=train)
 
     def _relate(self, first: Role | None, *relations: tuple[str, Role]) -> None:
         component = self.setup.components.get(first.key) if first is not None else None
@@ -114,31 +109,25 @@ class ModeChecks(RollChecks):
 
     def _check_part(self, train: Role, infer: Role) -> None:
         relation = f"{train.key} ({write_ranks(train.devices.ranges)}) is within {infer.key} ({write_ranks(infer.devices.ranges)})"
-        going_on = f"part of {infer.key} goes on generating"
         workers, async_ratio = infer.world_size, self.ratio
         if workers is not None and workers < 2:
-            message = f"{relation}, which needs at least 2 workers, not {workers}"
             help, edit = self._smaller_workers(train, infer)
-            too_few = f"infer_dp {workers} < 2"
-            self.notes.error(MODES, infer.key, message, infer.place, f"{workers} worker", help, edit, going_on, AFTER_MODELS, too_few, OFF)
+            report(self.notes, "part_of_one_worker", infer.key, infer.place, edit, relation=relation, infer=infer, help=help)
         if async_ratio is not None and async_ratio <= 0:
-            message = f"{relation}, but `{RATIO}` is {async_ratio:g}"
-            at, help = self.settings.at(RATIO) or infer.place, f"write `{RATIO}: 1`, give both the same GPUs, or write `{MODE}: false`"
-            why = (going_on, AFTER_MODELS, OFF)
-            self.notes.error(MODES, infer.key, message, at, "not above 0", help, self.settings.becomes(RATIO, "1"), *why)
+            at, edit = self.settings.at(RATIO) or infer.place, self.settings.becomes(RATIO, "1")
+            report(self.notes, "part_in_turn", infer.key, at, edit, relation=relation, infer=infer, ratio=async_ratio)
         self._relate(self.setup.role(CRITICS), (SUBSET, infer), (DISJOINT, train))
         if workers is None or workers > 1:
             self._check_freed_workers(train, self.setup.role(CRITICS), infer)
 
     def _smaller_workers(self, train: Role, infer: Role) -> tuple[str, Edit | None]:
         """Return help and edit: a tp with which training takes whole workers and leaves one."""
-        trains, infers, alternative = train.devices, infer.devices, f"give both the same GPUs, or write `{MODE}: false`"
+        trains, infers, key = train.devices, infer.devices, infer.config("tensor_parallel_size")
         edges = (trains.lowest - infers.lowest, trains.highest - infers.highest, len(trains), len(infers))
         fits = next((size for size in range(len(infers) // 2, 0, -1) if not any(edge % size for edge in edges)), None)
-        key = infer.config("tensor_parallel_size")
         if fits is None or infer.strategy != VLLM or self.settings.at(infer.config("pipeline_parallel_size")) is not None:
-            return alternative, None
-        return f"set `{key}: {fits}`, {alternative}", self.settings.becomes(key, str(fits))
+            return "", None
+        return f"set `{key}: {fits}`, ", self.settings.becomes(key, str(fits))
 
     def _check_freed_workers(self, train: Role, critic: Role | None, infer: Role) -> None:
         tp, pp = (self.settings.whole(infer.config(f"{name}_parallel_size"), MODES, 1, exact=True) for name in ("tensor", "pipeline"))
@@ -147,51 +136,36 @@ class ModeChecks(RollChecks):
             return
         infers, per_worker = infer.devices, tp.value * pp.value
         if per_worker * infer.world_size != infers.distinct:
-            message = f"`{MODE}` counts tp x pp x workers = {per_worker} x {infer.world_size} GPUs of {infer.key},"
-            message += f" which has {infers.distinct}"
-            help = f"set `{infer.config('tensor_parallel_size')}`: where it is not written the mode takes 1"
-            self.notes.error(BATCH_NUMBERS, infer.key, message, infer.place, with_noun(infers.distinct, "GPU"), help, None, AFTER_MODELS)
+            key, gpus = infer.config("tensor_parallel_size"), with_noun(infers.distinct, "GPU")
+            report(self.notes, "part_miscounted", infer.key, infer.place, infer=infer, each=per_worker, key=key, gpus=gpus)
             return
         for role in (train, critic):
             if role is not None and len(role.devices) > role.devices.distinct:
-                message = f"{role.key} names GPUs more than once, so {infer.key} is refused to give way for it"
-                why = "ROLL notices this only at the first training step (`target_gpus has duplicates`)"
-                self.notes.error("PW108", role.key, message, role.place, "an id appears twice", "write every id once", None, why)
+                report(self.notes, "freed_twice", role.key, role.place, role=role, infer=infer)
         train_ids = Ids.join(train.devices, critic.devices if critic else ())
         # ROLL's check sorts the ids.
         free, free_of_sorted = _count_free(infers, per_worker, train_ids), _count_free(Ids.join(*infers.ranges), per_worker, train_ids)
         if not free or not free_of_sorted:
-            message = f"every worker of {infer.key} holds a GPU that training needs, so none is left to generate meanwhile"
-            help = f"leave a worker of {infer.key} without GPUs of training and critic, or write `{MODE}: false`"
-            at_training = "ROLL notices this only at the first training step (`Cannot shrink to zero active ranks`)"
-            why = at_training if free_of_sorted else AFTER_MODELS
-            self.notes.error(MODES, infer.key, message, infer.place, "", help, None, why)
+            moment = f"{names.AT_TRAINING} (`Cannot shrink to zero active ranks`)" if free_of_sorted else AFTER_MODELS
+            report(self.notes, "no_worker_left", infer.key, infer.place, infer=infer, moment=moment)
             return
         overlaps = positions(infers, train_ids.ranges)
         partial_workers = sorted({edge // per_worker for span in overlaps for edge in (span.start, span.stop) if edge % per_worker})
         if partial_workers:
             more = f" ({len(partial_workers)} workers do)" if len(partial_workers) > 1 else ""
-            message = f"worker {partial_workers[0]} of {infer.key} shares only some of its GPUs with training{more}"
-            why = "the worker gives way at the first step, and gets no request again"
-            help = f"let {critic.key if critic else 'training'} take whole workers of {infer.key}"
-            self.notes.warn(MODES, infer.key, message, (critic or infer).place, "part of a worker", help, None, why, NEVER)
+            at, user = (critic or infer).place, critic.key if critic else "training"
+            report(self.notes, "part_of_a_worker", infer.key, at, worker=partial_workers[0], infer=infer, more=more, user=user)
 
     def _check_colocated(self, train: Role, infer: Role, shared_count: int) -> None:
         reward, async_ratio = self.setup.role(AGENTIC_REWARD), self.ratio
         trains, infers, rewards = train.devices.distinct, infer.devices.distinct, reward.devices.distinct if reward else 0
         overlap = f"{train.key} and {infer.key} share {with_noun(shared_count, 'GPU')}"
         if trains != infers + rewards:
-            message = f"{overlap}, but {train.key} has {with_noun(trains, 'GPU')}, not {infers} + {rewards}"
-            demand = f"unless {train.key} is within {infer.key}, it must have as many GPUs as {infer.key} and the reward together"
-            help = f"give {train.key} and {infer.key} the same GPUs, or none in common, or write `{MODE}: false`"
-            why = (demand, AFTER_MODELS, 'ROLL says no more than "colocating mode"', OFF)
-            self.notes.error(MODES, train.key, message, train.place, with_noun(trains, "GPU"), help, None, *why)
+            values = {"overlap": overlap, "train": train, "infer": infer, "gpus": with_noun(trains, "GPU"), "sum": f"{infers} + {rewards}"}
+            report(self.notes, "colocated_unevenly", train.key, train.place, **values)
         if async_ratio:
-            message = f"{overlap}, so `{RATIO}` must be 0, but it is {async_ratio:g}"
             at, edit = self.settings.at(RATIO) or train.place, self.settings.becomes(RATIO, "0")
-            help = f"write `{RATIO}: 0`, or give {infer.key} at least one more worker's GPUs than {train.key} has"
-            none_left = "no GPU is left to generate meanwhile"
-            self.notes.error(MODES, infer.key, message, at, "not 0", help, edit, none_left, AFTER_MODELS, OFF)
+            report(self.notes, "colocated_in_parallel", infer.key, at, edit, overlap=overlap, train=train, infer=infer, ratio=async_ratio)
 
     # Relations and amounts that the mode accepts, for training or inference left to solve.
 
@@ -207,12 +181,10 @@ class ModeChecks(RollChecks):
             return
         is_disjoint = bool(async_ratio) or reward is not None
         if is_disjoint and COLOCATED in hints:
-            why, help, edit = f"there is a {AGENTIC_REWARD}", "drop the hint", None
-            if async_ratio:
-                why = f"`{RATIO}` is {async_ratio:g}"
-                help, edit = f"drop the hint, or write `{RATIO}: 0`", self.settings.becomes(RATIO, "0")
-            message, at = f"the hints give {train.key} and {infer.key} the same GPUs, but {why}", hints[COLOCATED].span or train.span
-            self.notes.error(MODES, train.key, message, at, "the same GPUs", help, edit, f"{REASON} refuses that")
+            at, edit = hints[COLOCATED].span or train.span, self.settings.becomes(RATIO, "0") if async_ratio else None
+            why = f"`{RATIO}` is {async_ratio:g}" if async_ratio else f"there is a {AGENTIC_REWARD}"
+            turn = f", or write `{RATIO}: 0`" if async_ratio else ""
+            report(self.notes, "hinted_together", train.key, at, edit, train=train, infer=infer, why=why, turn=turn)
             return
         self.setup.relations.append(Relation(DISJOINT if is_disjoint else COLOCATED_OR_DISJOINT, (train.key, infer.key), None, REASON))
 
@@ -223,10 +195,9 @@ class ModeChecks(RollChecks):
         per_worker = infer.num_gpus_per_worker or outer.per_process
         most, demand = outer.most - per_worker - critic_size, inner.least + critic_size + per_worker
         if most < inner.least:
-            message = f"{train.key} and {CRITICS} take {inner.least + critic_size} of at most {with_noun(outer.most, 'GPU')} of {infer.key}"
-            at, help = outer.spans.get("amount") or inner.spans.get("amount") or train.span, f"ask for {demand} GPUs of {infer.key}"
-            why = f"{REASON} demands that a worker of {with_noun(per_worker, 'GPU')} is left"
-            self.notes.error(MODES, infer.key, message, at, "too few", help, None, why)
+            at = outer.spans.get("amount") or inner.spans.get("amount") or train.span
+            values = {"most": with_noun(outer.most, "GPU"), "left": with_noun(per_worker, "GPU"), "demand": demand}
+            report(self.notes, "hints_leave_no_worker", infer.key, at, train=train, infer=infer, takes=inner.least + critic_size, **values)
             return
         if inner.runs is None:
             self.setup.components[train.key] = inner.narrow_counts(inner.least, min(inner.most, most))
@@ -237,13 +208,21 @@ class ModeChecks(RollChecks):
 
 # Weights go from `actor_train` to `actor_infer`.
 
-PAIRS, SOLID = "PW217", "PW205"
-MOST_TRIED = 24
-"""Limit on the candidate starts of a role: edges of occupied ranges."""
+SOLID = "PW205"
 
 
 def _adds_no_sharing(role: Role, ids: Ids, neighbors: Sequence[Role]) -> bool:
     return not any(common(neighbor.devices, ids) and not common(neighbor.devices, role.devices) for neighbor in neighbors)
+
+
+def _in_a_row(roles: Sequence[Role], start: int) -> list[Ids]:
+    """Return a range per role, one after the other. Roles of the same ids share one."""
+    row = list[Ids]()
+    for role in roles:
+        is_joint = role is not roles[0] and role.devices.ranges == roles[0].devices.ranges
+        row.append(row[0] if is_joint else Ids.join(range(start, start + role.devices.distinct)))
+        start = row[-1].highest + 1
+    return row
 
 
 MOST_RANKS = 512
@@ -315,13 +294,16 @@ class TransferChecks(RollChecks):
         off = [f"{edge} {with_noun(abs(by), 'id')} {'later' if by > 0 else 'earlier'}" for edge, by in edges if by % per_worker]
         if not off and not len(trains) % per_worker:
             return True
-        message = f"{train.key} ({write_ranks(trains.ranges)}) does not fill whole workers of {infer.key} ({write_ranks(infers.ranges)})"
         ranks = f"the {with_noun(len(trains), 'rank')} of {train.key} {are(len(trains))} no whole groups of {per_worker}"
-        why = (f"{train.key} {' and '.join(off)} than {infer.key}" if off else ranks, AFTER_MODELS)
-        help = f"let {train.key} share whole workers of {infer.key}, each GPU written once, or no GPU"
-        self.notes.error(PAIRS, train.key, message, train.place, f"not in step with workers of {per_worker}", help, None, *why)
-        self.notes.findings[-1] = replace(self.notes.findings[-1], premises=(train.key, infer.key))  # judged by the ranks of both
+        why = f"{train.key} {' and '.join(off)} than {infer.key}" if off else ranks
+        ranges = {"trained": write_ranks(trains.ranges), "generated": write_ranks(infers.ranges)}
+        self._report_pair("out_of_step", train, infer, each=per_worker, why=why, **ranges)
         return False
+
+    def _report_pair(self, name: str, train: Role, infer: Role, edit: Edit | None = None, **values: object) -> None:
+        """Add a finding about training that the ranks of both roles explain."""
+        report(self.notes, name, train.key, train.place, edit, train=train, infer=infer, **values)
+        self.notes.findings[-1] = replace(self.notes.findings[-1], premises=(train.key, infer.key))
 
     def _check_pairs(self, train: Role, infer: Role) -> None:
         trains, infers, per_worker = train.devices, infer.devices, infer.num_gpus_per_worker
@@ -332,8 +314,7 @@ class TransferChecks(RollChecks):
         rank, at = mismatches[0], mismatches[0] + shift
         places = (divmod(id_, self.setup.per_node) for id_ in (trains[rank], infers[at]))
         source, target = (f"GPU {gpu} of node {node}" for node, gpu in places)
-        message = f"rank {rank} of {train.key} ({source}) sends weights to worker {at // per_worker} of {infer.key} ({target})"
-        why = [f"{len(mismatches)} ranks send to another GPU"] if len(mismatches) > 1 else []
+        more = f"{len(mismatches)} ranks send to another GPU" if len(mismatches) > 1 else ""
         # A worker of sglang sees all GPUs of the worker.
         workers = [set(infers[first : first + per_worker]) for first in range(0, len(infers), per_worker)]
         pairs = [(position, id_) for position, id_ in enumerate(trains, shift) if 0 <= position < len(infers)]
@@ -343,10 +324,8 @@ class TransferChecks(RollChecks):
         if len(wrong) == 1 and wrong[0].devices.solid and len(wrong[0].devices) == wrong[0].devices.distinct:
             better = wrong[0].devices.ranges[0]
             help, edit = f"give {wrong[0].key} `{range_text(better)}`", ids_edit(self.notes, wrong[0], Ids.join(better))[1]
-        report, moment = (self.notes.error, names.AT_UPDATE) if fails else (self.notes.warn, NEVER)
-        why += [] if fails else ["this is slow, but not refused"]
-        report(PAIRS, train.key, message, train.place, f"rank {rank} is on id {trains[rank]}", help, edit, *why, moment)
-        self.notes.findings[-1] = replace(self.notes.findings[-1], premises=(train.key, infer.key))
+        values = {"source": source, "worker": at // per_worker, "target": target, "id": trains[rank], "more": more, "help": help}
+        self._report_pair("sent_elsewhere" if fails else "sent_within_engine", train, infer, edit, rank=rank, **values)
 
     def _check_reached(self, train: Role, infer: Role) -> None:
         trains, infers, per_worker = train.devices, infer.devices, infer.num_gpus_per_worker
@@ -357,42 +336,24 @@ class TransferChecks(RollChecks):
         if gaps:
             count = sum(map(len, gaps))
             more = f" ({count} workers do not)" if count > 1 else ""
-            message = f"worker {gaps[0][0]} of {infer.key} never gets new weights{more}"
-            why = "the worker goes on with the weights that it started with"
-            self.notes.error(PAIRS, infer.key, message, infer.place, "is not reached", "write every id once", None, why, NEVER)
-
-    # Solid ranges for roles with holes; disjoint roles stay disjoint.
+            report(self.notes, "not_reached", infer.key, infer.place, worker=gaps[0][0], infer=infer, more=more)
 
     def _add_range_fixes(self, with_holes: Sequence[Role]) -> None:
-        """Add a fix to roles with holes: a range, and a new range for the partner if needed."""
-        new_ranges = next(self._move_ranges(with_holes), None) if with_holes else None
+        """Add a fix to roles with holes: ranges in a row, if no new GPUs are shared."""
+        with_devices = [role for role in self.setup.roles if role.created and role.on_devices and role not in with_holes]
+        rows = [_in_a_row(with_holes, start) for start in (0, min((role.devices.lowest for role in with_holes), default=0))]
+        free_rows = (row for row in rows if all(_adds_no_sharing(role, ids, with_devices) for role, ids in zip(with_holes, row)))
+        row = next(free_rows, [])
+        text = " and ".join(f"{role.key} `{text_of(ids)}`" for role, ids in zip(with_holes, row))
         for position, role in enumerate(with_holes):
-            lowest, distinct = role.devices.lowest, role.devices.distinct
-            fix = Fix(f"write one range such as `{range_text(range(lowest, lowest + distinct))}`, and move what is in its way")
-            if new_ranges is not None:
-                text = " and ".join(f"{member.key} `{range_text(new_range)}`" for member, new_range in zip(with_holes, new_ranges))
-                partners = [partner for partner in with_holes if partner is not role]
+            lowest, partners = role.devices.lowest, [partner for partner in with_holes if partner is not role]
+            fix = Fix(f"write one range such as `{range_text(range(lowest, lowest + role.devices.distinct))}`, and move what is in its way")
+            if row:
                 # Users may apply the edit alone.
-                is_independent = _adds_no_sharing(role, Ids.join(new_ranges[position]), partners)
-                fix = Fix(f"give {text}", ids_edit(self.notes, role, Ids.join(new_ranges[position]))[1] if is_independent else None)
+                is_independent = _adds_no_sharing(role, row[position], partners)
+                fix = Fix(f"give {text}", ids_edit(self.notes, role, row[position])[1] if is_independent else None)
             component = self.setup.components[role.key]
             self.setup.components[role.key] = replace(component, fixes={**component.fixes, SOLID: fix})
-
-    def _move_ranges(self, with_holes: Sequence[Role]) -> Iterator[tuple[range, ...]]:
-        """Yield ranges of the same sizes within the used ids, without new sharing."""
-        with_devices = [role for role in self.setup.roles if role.created and role.on_devices]
-        other_roles = [role for role in with_devices if role not in with_holes]
-        end = max(role.devices.highest for role in with_devices) + 1
-        used_ranges = [ids_range for role in with_devices for ids_range in role.devices.ranges[:MOST_TRIED]]
-        starts = sorted({0, *(ids_range.start for ids_range in used_ranges), *(ids_range.stop for ids_range in used_ranges)})[:MOST_TRIED]
-        sizes = [role.devices.distinct for role in with_holes]
-        is_joint = len(with_holes) == 2 and with_holes[0].devices.ranges == with_holes[1].devices.ranges
-        for ranges in product(*([range(at, at + size) for at in starts if at + size <= end] for size in sizes)):
-            new = [Ids.join(new_range) for new_range in ranges]
-            if len(new) == 2 and (ranges[0] != ranges[1] if is_joint else common(new[0], new[1])):
-                continue
-            if all(_adds_no_sharing(role, new_ids, other_roles) for role, new_ids in zip(with_holes, new)):
-                yield ranges
 
     # Logits: data parallel ranks of the teacher send to those of the student, GPU to GPU.
     #
@@ -423,9 +384,8 @@ class TransferChecks(RollChecks):
             existing = [pair for pair in pairs if pair[0] < sends]
             id_ = _same_gpu(sender, receiver, existing, 0, int(sender.tp > 1))
             if id_ is not None and not _shifts_apart(sender, receiver, existing):
-                message, why = f"teacher and student meet on id {id_}, but `{BACKEND}` is `{NCCL}`", "NCCL cannot send from a GPU to itself"
                 at, edit = self.settings.at(BACKEND) or student.place, self.settings.becomes(BACKEND, USUAL)
-                self.notes.error(MODES, student.key, message, at, "", f"write `{BACKEND}: {USUAL}`", edit, why, AFTER_MODELS)
+                report(self.notes, "nccl_to_itself", student.key, at, edit, id=id_)
 
     def _side(self, role: Role) -> TransferSide | None:
         if not (role.by_megatron or role.by_ulysses) or not data_parallel(self.setup, role):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import lcm
-from typing import Callable, Collection, Sequence
+from typing import Collection, Sequence
 
 from ...component import Component, Parallel
 from ...configuration.settings import Amount, plain_value
-from ...findings.finding import Finding, Fix
-from ...findings.span import Edit
+from ...findings.finding import Fix
 from ...findings.wording import with_noun
 from ...model_cards.stages import FIRST, LAST
 from ...record import dataclass
@@ -17,12 +16,12 @@ from ...releases.release import spans_of
 from ...text.nearest import SLIP, closest
 from ...text.tree import MapNode, Scalar
 from ..checks import AtLeast, Divides, Number, divisors
+from .findings import report
 from .job import Role, RoleFacts, RollChecks, RollSetup
-from .names import ACTOR_INFER, CONFIG, DEEPSPEED, DEGREE_KEYS, FSDP2, IGNORED, IN_WORKERS, MEGATRON, PER_WORKER, SGLANG, STRATEGY, VLLM
+from .names import ACTOR_INFER, CONFIG, DEEPSPEED, DEGREE_KEYS, FSDP2, IN_WORKERS, MEGATRON, PER_WORKER, SGLANG, STRATEGY, VLLM
 from .profile import fact_file, releases_with_key
-from .roles import REWRITTEN
 
-DIVIDES, MATCHES, HINTS = "PW208", "PW403", "PW121"
+DIVIDES, MATCHES = "PW208", "PW403"
 
 # Degrees of parallelism of a role, as its strategy reads them.
 #
@@ -149,9 +148,6 @@ def _correct_argument(role: Role, name: str, candidates: Collection[str]) -> str
     )
 
 
-_BY = "the strategy of the role makes it"
-
-
 class StrategyChecks(RollChecks):
     """Degrees of all components, and what their strategies refuse."""
 
@@ -174,37 +170,19 @@ class StrategyChecks(RollChecks):
                     self.setup.components[role.key] = replace(component, parallel=role_degrees.parallel)
             if role.on_devices:
                 self._check_demands(role, role_degrees)
+                if role_degrees is not None and role.by_megatron:
+                    self._offer_whole_replicas(role, role_degrees)
 
-    def offer_whole_replicas(self, verifies: Callable[[Edit | None], bool]) -> None:
-        """Offer a verified tensor parallel size to roles whose ranks form no whole replicas."""
-        for role in self.setup.roles:
-            role_degrees = degrees(self.setup, role) if role.created and role.key in self.setup.components and role.by_megatron else None
-            ranks = len(role.devices)
-            if role_degrees is None or ranks % role_degrees.parallel.replica == 0:
-                continue
-            tp, rest = role_degrees.tp, role_degrees.parallel.replica // role_degrees.tp.value
-            sizes = [size for size in divisors(ranks) if ranks % (size * rest) == 0 and size <= max(tp.value, self.setup.per_node)]
-            for size in sorted(sizes, key=lambda size: (abs(size - tp.value), size))[:4]:
-                edit = tp.becomes(size)
-                if edit is not None and verifies(edit):
-                    component = self.setup.components[role.key]
-                    fixes = {**component.fixes, DIVIDES: Fix(f"set `{tp.name}: {size}`", edit)}
-                    self.setup.components[role.key] = replace(component, fixes=fixes)
-                    break
-        for place, finding in enumerate(self.notes.findings):
-            edit = finding.edit if finding.code == "PW111" else None
-            if edit is not None and edit.span.file == self.notes.document.source.name and not verifies(edit):
-                self.notes.findings[place] = self._suggest_degree(finding, verifies)
-
-    def _suggest_degree(self, finding: Finding, verifies: Callable[[Edit | None], bool]) -> Finding:
-        """Replace the help of a finding about incomplete workers by a lower, verified vLLM tp."""
-        role = next(candidate for candidate in self.setup.roles if candidate.key == finding.subject)
-        tp = self.settings.whole(role.config("tensor_parallel_size"), DIVIDES, 1) if role.strategy == VLLM else None
-        for size in reversed(divisors(len(role.devices))) if tp and role.on_devices else ():
-            edit = tp.becomes(size) if tp and size < tp.value else None
-            if tp and edit is not None and verifies(edit):
-                return replace(finding, help=f"set `{tp.name}: {size}`", edit=edit)
-        return replace(finding, help=finding.help.partition(":")[0], edit=None)
+    def _offer_whole_replicas(self, role: Role, role_degrees: StrategyDegrees) -> None:
+        """Offer the nearest tensor parallel size with which the ranks form whole replicas."""
+        ranks, tp, rest = len(role.devices), role_degrees.tp, role_degrees.parallel.replica // role_degrees.tp.value
+        sizes = [size for size in divisors(ranks) if ranks % (size * rest) == 0 and size <= max(tp.value, self.setup.per_node)]
+        size = min(sizes, key=lambda size: (abs(size - tp.value), size), default=tp.value)
+        if ranks % role_degrees.parallel.replica and (edit := tp.becomes(size)) is not None and size != tp.value:
+            component = self.setup.components[role.key]
+            more = -(-ranks // role_degrees.parallel.replica) * role_degrees.parallel.replica
+            fixes = {**component.fixes, DIVIDES: Fix(f"set `{tp.name}: {size}`, or give {role.key} {more} accelerators", edit)}
+            self.setup.components[role.key] = replace(component, fixes=fixes)
 
     # Demands of a strategy on its own settings, and on the number of its ranks.
     #
@@ -246,13 +224,12 @@ class StrategyChecks(RollChecks):
         for rank in range(min(len(ids) // per_worker, MOST_WORKERS)):
             why = _engine_fault(ids[rank * per_worker : (rank + 1) * per_worker], rank, size, per_node)
             if why:
-                message = f"the engine of {role.key} has {with_noun(size, 'part')}, but worker {rank} {why}"
-                product = f"tp {role_degrees.tp.value} x pp {role_degrees.pp.value} = {with_noun(size, 'part')}"
-                key, at = role.path(PER_WORKER), role_degrees.tp.span or role.per_worker_span or role.place
+                parts, key, at = with_noun(size, "part"), role.path(PER_WORKER), role_degrees.tp.span or role.per_worker_span or role.place
+                values = {"parts": parts, "size": size, "rank": rank, "why": why, "degrees": role_degrees}
                 help, edit = "put all GPUs of a worker on one node, or on whole nodes", None
                 if size != per_worker and len(ids) % size == 0:
                     help, edit = f"set `{key}: {size}`, with all GPUs of a worker on one node", self.settings.becomes(key, str(size))
-                self.notes.error(MATCHES, role.key, message, at, f"{size} parts", help, edit, product, IN_WORKERS)
+                report(self.notes, "engine_in_parts", role.key, at, edit, role=role, help=help, **values)
                 return
 
     def _check_names(self, role: Role) -> None:
@@ -285,11 +262,8 @@ class StrategyChecks(RollChecks):
                 help, edit = self.notes.to_rename(config, entry, close)
             elif had:
                 help, edit = "remove it", self.notes.remove(config, entry)
-            message = f"`strategy_config` of `{role.key}` has no key `{name}`{scope}"
-            report, fate, when = self.notes.warn, "", IGNORED
-            if role.strategy in _REFUSES:
-                report, fate, when = self.notes.error, ": a TypeError when its workers start", IN_WORKERS
-            report("PW104", role.key, f"{message}{fate}", entry.key.span, "not a key", help, edit, when)
+            fate = "refused_argument" if role.strategy in _REFUSES else "ignored_argument"
+            report(self.notes, fate, role.key, entry.key.span, edit, role=role, name=name, scope=scope, help=help)
 
     def _check_sglang_names(self, role: Role, tp: int) -> None:
         """Report degrees under SGLang's own names: ROLL overwrites one and forwards the others.
@@ -298,9 +272,7 @@ class StrategyChecks(RollChecks):
         """
         tp_size = self.settings.whole(role.config("tp_size"), MATCHES, tp)
         if tp_size is not None and tp_size.value != tp:
-            message = f"`tp_size` is {tp_size.value}, but ROLL overwrites it with {tp}: it reads `tensor_parallel_size`"
-            help = f"remove it, or write `tensor_parallel_size: {tp_size.value}`"
-            self.notes.warn(REWRITTEN, role.key, message, tp_size.span or role.place, f"becomes {tp}", help)
+            report(self.notes, "tp_size_replaced", role.key, tp_size.span or role.place, value=tp_size.value, tp=tp)
         for name in ("pp_size", "dp_size"):
             size = self.settings.whole(role.config(name), MATCHES, 1)
             is_within = name == "dp_size" and plain_value(self.settings, role.config("enable_dp_attention")) is True
@@ -317,28 +289,23 @@ class StrategyChecks(RollChecks):
         unfit = is_open and role.strategy == SGLANG and parallel.replica != (role.num_gpus_per_worker or component.per_process)
         if component.timed or "parallel" not in component.spans or same or unfit:
             return
-        message, at = f"`parallel` of `{role.key}` is {' or '.join(map(str, choices))}, but", component.spans["parallel"]
-        if is_open:
-            self.notes.error(HINTS, role.key, f"{message} {_BY} {parallel}", at, "", "drop `parallel`, or change the strategy")
-        else:
-            message += f" the role has its place and {_BY} {parallel}: the hint is ignored"
-            self.notes.warn("PW124", role.key, message, at, "ignored", "drop `parallel`, or give the role `seconds`")
+        name, hints = "hinted_degrees" if is_open else "ignored_degrees", " or ".join(map(str, choices))
+        report(self.notes, name, role.key, component.spans["parallel"], role=role, hinted=hints, parallel=parallel)
 
     def _apply_hints(self, role: Role, component: Component, role_degrees: StrategyDegrees) -> Component:
         """Round the component to whole replicas of the strategy; refuse hints that contradict it."""
         per_worker, spans, parallel = role.num_gpus_per_worker or component.per_process, component.spans, role_degrees.parallel
         key = next((key for key in ("accelerators_per_process", "processes") if key in spans), "")
         if key and component.per_process != per_worker and (key != "processes" or "accelerators" in spans):
-            message = f"the hints give a worker of `{role.key}` {with_noun(component.per_process, 'accelerator')}, but {_BY} {per_worker}"
-            self.notes.error(HINTS, role.key, message, spans[key], "", f"drop `{key}`, or change the strategy")
+            size = with_noun(component.per_process, "accelerator")
+            report(self.notes, "hinted_worker", role.key, spans[key], role=role, size=size, each=per_worker, key=key)
         result = self._searched_ranks(role, role_degrees, component) if role.strategy in FSDP2 else component
         # The search places a worker on one node.
         if role.strategy == SGLANG and parallel.replica != per_worker:
             path = role.path(PER_WORKER)
-            message = f"the engine of {role.key} has {with_noun(parallel.replica, 'part')}, but a worker gets"
-            message += f" {with_noun(per_worker, 'GPU')}"
-            help, edit = f"set `{path}: {parallel.replica}`", self.settings.becomes(path, str(parallel.replica))
-            self.notes.error(MATCHES, role.key, message, role_degrees.tp.span or role.span, "", help, edit, IN_WORKERS)
+            at, edit = role_degrees.tp.span or role.span, self.settings.becomes(path, str(parallel.replica))
+            values = {"parts": with_noun(parallel.replica, "part"), "gpus": with_noun(per_worker, "GPU"), "size": parallel.replica}
+            report(self.notes, "engine_beyond_worker", role.key, at, edit, role=role, path=path, **values)
             return component
         # Degrees are chosen later, and written into the strategy.
         if component.timed and "parallel" in spans:
@@ -355,8 +322,8 @@ class StrategyChecks(RollChecks):
         amount = ranks.value * result.per_process  # workers are ranks
         if result.may_have(amount):
             return replace(result, least=amount, most=amount)
-        message = f"the strategy makes `{role.key}` {with_noun(amount, 'accelerator')}, which its hints do not allow"
-        self.notes.error(MATCHES, role.key, message, result.span("amount") or role.span, "", f"ask for {with_noun(amount, 'accelerator')}")
+        at = result.span("amount") or role.span
+        report(self.notes, "hints_against_ranks", role.key, at, role=role, amount=with_noun(amount, "accelerator"))
         return result
 
     def _searched_ranks(self, role: Role, role_degrees: StrategyDegrees, component: Component) -> Component:
@@ -404,5 +371,5 @@ def check_whole(setup: RollSetup, role: Role, component: Component, why: str) ->
     if minimum == component.most and minimum % step:
         lower = minimum // step * step
         fit = f"{lower} or {lower + step}" if lower else str(step)
-        message = f"`{role.key}` asks for {with_noun(minimum, 'accelerator')}, but {why} a multiple of {step}"
-        setup.notes.error(DIVIDES, role.key, message, component.span("amount") or role.span, f"no multiple of {step}", f"ask for {fit}")
+        values = {"asked": with_noun(minimum, "accelerator"), "why": why, "step": step, "fit": fit}
+        report(setup.notes, "no_whole_replicas", role.key, component.span("amount") or role.span, role=role, **values)

@@ -17,8 +17,9 @@ from ...findings.finding import Severity
 from ...text.nearest import SLIP, closest
 from ...text.tree import Entry, ListNode, MapNode, Scalar, Value
 from ..checks import Facts, OneOf
+from .findings import report
 from .job import RollChecks
-from .names import AT_LOAD, IGNORED
+from .names import AT_LOAD
 
 CODE = "PW105"
 _MAPS, _LISTS, _EITHER = ("dict", "Dict"), ("list", "List"), ("Optional", "Union")
@@ -90,9 +91,9 @@ class TypeChecks(RollChecks):
             similar = [key for key in fields if abs(len(key) - len(entry.key.text)) <= SLIP]  # no whole word more or less
             if name.endswith("Arguments") and entry.key.text not in fields and (close := closest(entry.key.text, similar, SLIP)):
                 help, edit = self.notes.to_rename(owner, entry, close)
-                role, _, key = path.rpartition(".")
-                message = f"`{key}`{f' of `{role}`' if role else ''} has no key `{entry.key.text}`"
-                self.notes.warn("PW104", role, message, entry.key.span, "not a key", help, edit, IGNORED)
+                role, _, section = path.rpartition(".")
+                values = {"section": section, "of": f" of `{role}`" if role else "", "key": entry.key.text, "help": help}
+                report(self.notes, "no_key_of_section", role, entry.key.span, edit, **values)
 
     def _misfits(self, place: Misfit, prefix: str) -> Iterator[Misfit]:
         path, value, kind, *_ = place

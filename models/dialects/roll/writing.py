@@ -27,7 +27,7 @@ from .ids import Ids, text_of
 from .names import ACTOR_INFER, ACTOR_TRAIN, AGENTIC_REWARD, CRITICS, REFERENCES, REWARDS, STUDENTS, TEACHERS, TRAIN_ENV, VAL_ENV
 from .planning import degree_numbers
 from .profile import Pipeline, pipelines
-from .reader import tried
+from .reader import read_with
 
 # New file: a block per role, with the role's devices, or hints with its demands.
 
@@ -370,7 +370,7 @@ def _check(reading: Reading, problem: Problem, assignment: Assignment, degrees: 
     changed_keys = {f"{name}.{key}" for name in open_ for key in (names.DEVICES, names.PER_WORKER, names.WORLD_SIZE)}
     of_degrees = {names.PER_WORKER, *(key for keys in names.DEGREE_KEYS.values() for key in keys.values())}
     changed_keys |= {f"{name}.{key}" for name in degrees for key in of_degrees}
-    new_problem = read_again(reading, edits, changed_keys, lambda document: tried(document, problem.cluster, "placement", hints=False))
+    new_problem = read_again(reading, edits, changed_keys, lambda document: read_with(document, problem.cluster, "placement", hints=False))
     components = {component.name: component for component in new_problem.components} if new_problem else {}
     for name, parallel in degrees.items():
         component, shape = components.get(name), problem.job.planning.shapes.get(name, {}).get(parallel)

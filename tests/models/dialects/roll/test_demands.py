@@ -84,6 +84,7 @@ def told(base: str, blocks: Config, release: str = "") -> list[tuple[Severity, s
         ("rlvr", {"response_length": 0}, "`response_length` 0 must be at least 1"),
         ("rlvr", {"sequence_length": 1024, "prompt_length": 1024}, "so it must be greater than `prompt_length` 1024"),
         ("rlvr", {"max_running_requests": 0}, "`max_running_requests` 0: ROLL sends no request"),
+        ("rlvr", {"rollout_batch_size": 0}, "`rollout_batch_size` 0: ROLL puts a batch together"),
         ("rlvr", {"tag_to_template": {"math": "qwen9"}}, "`tag_to_template` names the template `qwen9`, which is unknown"),
         ("rlvr", WHOLE, "into `generating_args` of actor_infer, which are not set"),
         ("rlvr", {**WHOLE, **ANSWERS, "validation": {"data_args": {}}}, "into `validation.generating_args`, which are not set"),
@@ -137,6 +138,9 @@ def test_what_a_worker_refuses_is_an_error(base: str, blocks: Config, message: s
         ("agentic", {"max_running_requests": 0, "val_batch_size": -1}),
         ("rlvr", {"save_steps": 0, "max_steps": "${oc.env:MAX_STEPS}"}),
         ("rlvr", {"tag_to_template": {"math": "qwen3"}}),
+        ("rlvr", {"rollout_batch_size": 0, "rollout_mock": {"enable": True}}),
+        ("rlvr", {"ppo_epochs": 0, "actor_train": {"worker_cls": "mine.Worker"}}),
+        ("agentic", {"val_batch_size": -1, "train_env_manager": {"tags": ["a", "a"], "num_groups_partition": [2, 4]}}),
         ("rlvr", {"sequence_length": 4096, "actor_train": packed(max_packed_sequence_length_train=4096)}),
         ("agentic", {"sequence_length": 4096, "val_batch_size": -1, "actor_train": packed(max_packed_sequence_length_train=2048)}),
         ("rlvr", {"sequence_length": 4096, "actor_train": {**packed(max_packed_sequence_length_train=2048), **DYNAMIC, **FITS}}),
@@ -177,6 +181,7 @@ def test_null_rewards_are_refused() -> None:
         ({"actor_infer": sglang()}, "mem_fraction_static"),
         ({"adv_estimator": "gae", "critic": {**CRITIC, **megatron()}}, "ROLL has no value model for Megatron"),
         ({"sequence_length": 4096, "actor_train": DYNAMIC}, "a longer sample stops the training"),
+        ({"ppo_epochs": 0}, "`ppo_epochs` 0: ROLL never trains the actor"),
     ],
 )
 def test_what_fails_after_all_is_placed_is_a_warning(blocks: Config, text: str) -> None:
@@ -273,7 +278,9 @@ def test_older_releases_know_no_teacher_as_reference() -> None:
     [
         ("rlvr", {"actor_train": {"training_args": {"gradient_accumulation_step": 4}}}, Severity.WARNING, "gradient_accumulation_steps"),
         ("rlvr", {"actor_train": {"model_args": {"ulyses_size": 2}}}, Severity.WARNING, "ulysses_size"),
-        ("rlvr", {"reward": RLVR["rewards"], "rewards": None}, Severity.ERROR, "rewards"),
+        ("rlvr", {"actor_trian": RLVR["actor_train"], "actor_train": None}, Severity.ERROR, "actor_train"),
+        ("rlvr", {"refrence": INFERENCE}, Severity.WARNING, "reference"),
+        ("rlvr", {"refrence": INFERENCE, "init_kl_coef": 0.2}, Severity.ERROR, "reference"),
         ("agentic", {"train_env_managr": {"num_env_groups": 6}, "train_env_manager": None}, Severity.WARNING, "train_env_manager"),
     ],
 )

@@ -14,10 +14,9 @@ GOOD = (
     "list(range(8))[::-1]", "[7,6,5]", "[0]*4", "2*[3, 5]", "list(range(0, 16, 2))", "list(range(8, 0, -1))", "[i for i in range(4)]",
     "[i + 8 for i in range(4)]", "[2*i+1 for i in range(4)]", "[i*i for i in range(4)]", "[0, True]", "[3 for i in range(2)]", "[*range(2), 6]",
     "list(list(range(4)))", "(list(range(2)))", "list(range(0,2))+list(range(14,16))", "list(range(16))[4:12:3]", "[5, 3, 1][::-1]",
-    "list(range(2 * 4))", "list(range(10 // 3, 9 % 5))", "tuple(range(3)) + (7,)", "[list(range(4))[1]]", "[--3]", "[]*1000000000",
+    "list(range(2 * 4))", "list(range(10 // 3, 4))", "tuple(range(3)) + (7,)", "[list(range(4))[1]]", "[--3]", "[]*1000000000",
     "(list(range(4)) + [9, 8])[::-2]", "list(\n  range(0,\n  4))", "[0,]", "list([1, 2])",
-    "list(range(0,2**4))", "list(range(0,16)) if 1 else []", "sorted(range(16))", "list(*[range(3)])", "list(range(1<<3))", "sorted({3, 1})",
-    "unknown if 0 else [+3, 8 % 3]", "# \u00e9\n[0]",
+    "list(*[range(3)])", "[+3, 2]", "# \u00e9\n[0]",
     "list(range(60000))" + "[1:]" * 60,
 )  # fmt: skip
 
@@ -69,18 +68,17 @@ def test_any_expression_means_what_python_makes_of_it(text: str) -> None:
 
 
 WRONG: dict[str, tuple[str, str]] = {
-    "list(range(0,8": ("list(range(0,8", "list(range(0,8))"),
+    "list(range(0,8": ("(", ""),
     "0-7": ("0-7", "list(range(0,8))"),
     "0-3,8-11": ("0-3,8-11", "list(range(0,4))+list(range(8,12))"),
     "3": ("3", ""),
     "list(rang(0,8))": ("rang", "range"),
-    "['0', 1]": ("['0', 1]", "list([0,1])"),
-    "[0.0, 1]": ("[0.0, 1]", "list([0,1])"),
-    "{0, 2, 1}": ("{0, 2, 1}", "list(range(0,3))"),
+    "['0', 1]": ("['0', 1]", ""),
+    "[0.0, 1]": ("[0.0, 1]", ""),
     "lst([0, 1])": ("lst", "list"),
     "list(0, 1)": ("list(0, 1)", ""),
     "list(range(0,2))+range(4,6)": ("list(range(0,2))+range(4,6)", ""),
-    "[[0, 1], [2]]": ("[[0, 1], [2]]", "list(range(0,3))"),
+    "[[0, 1], [2]]": ("[[0, 1], [2]]", ""),
     "list(range(0,8,0))": ("range(0,8,0)", ""),
     "[1]+list(7)": ("list(7)", ""),
     "['\u00e9', i]": ("i", ""),
@@ -120,6 +118,11 @@ def test_what_is_wrong_is_pointed_at(text: str) -> None:
         "self.world_size",
         "__import__('torch').cuda.device_count()",
         "list(range(8**99))",
+        "list(range(1<<3))",
+        "list(range(9 % 5))",
+        "list(range(0,16)) if 1 else []",
+        "{0, 2, 1}",
+        "sorted(range(16))",
     ],
 )
 def test_python_that_is_not_worked_out_is_no_fault(text: str) -> None:

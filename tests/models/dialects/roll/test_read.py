@@ -7,8 +7,9 @@ import json
 import pytest
 import yaml
 from placewright.models.findings.span import apply_edits
+from placewright.planner.verify import verify
 
-from .pipelines import AGENTIC, RLVR, Config, changed, mended, of, said, sizes, the
+from .pipelines import AGENTIC, RLVR, Config, changed, mended, of, said, the
 
 
 def test_an_unknown_value_is_not_judged() -> None:
@@ -49,8 +50,9 @@ def test_optional_blocks_may_be_null() -> None:
 
 def test_a_misspelt_device_mapping_is_an_error_where_roll_misses_it() -> None:
     config = {"sft_train": {"device_maping": "list(range(0,8))"}}
-    assert said(of(config)) == [("PW104", "error", "sft_train")]
-    assert sizes(of(config)) == {"sft_train": 8}
+    (finding,) = verify(of(config)).findings
+    assert (finding.code, finding.severity.value, finding.subject) == ("PW104", "error", "sft_train")
+    assert finding.notes[-1].startswith("this fixes PW101 too")
     reading = of(changed(RLVR, rewards={"math": {"world_size": 4, "device_maping": "[0]"}}))
     assert said(reading) == [("PW104", "warning", "rewards.math")]
     assert said(mended(of({"sft_train": {"device_maping": "[0]", "world_size": 1}}), "PW104")) == []
@@ -58,9 +60,8 @@ def test_a_misspelt_device_mapping_is_an_error_where_roll_misses_it() -> None:
 
 def test_a_misspelt_role_is_named_with_what_was_meant() -> None:
     config = {("actor_trian" if key == "actor_train" else key): value for key, value in RLVR.items()}
-    finding = the(of(config), "PW104")
-    assert (finding.subject, finding.severity.value, finding.help) == ("actor_train", "error", "write `actor_train`")
-    assert sizes(of(config)) == sizes(of(RLVR))
+    (finding,) = verify(of(config)).findings
+    assert (finding.subject, finding.severity.value, finding.help) == ("actor_trian", "error", "write `actor_train`")
     assert said(mended(of(config), "PW104")) == []
 
 

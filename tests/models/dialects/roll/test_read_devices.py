@@ -34,7 +34,7 @@ def test_what_is_replaced_is_written_as_it_becomes() -> None:
 
 def test_devices_are_divided_among_workers() -> None:
     reading = of(changed(RLVR, actor_infer={"device_mapping": "list(range(0,7))"}))
-    assert the(reading, "PW111").help == "name 6 or 8 devices: `list(range(0,6))`"
+    assert the(reading, "PW111").help == "name 6 or 8 devices: `list(range(0,6))`, or give each worker 1"
     assert sizes(mended(reading, "PW111"))["actor_infer"] == 3
 
 

@@ -31,15 +31,16 @@ def test_too_few_nodes_are_one_finding_with_all_roles_and_a_help_that_verifies()
     assert said(mended(reading, "PW102", "1x8")) == [("PW126", "warning", "")] or said(mended(reading, "PW102", "1x8")) == []
 
 
-def test_a_larger_cluster_is_offered_where_the_file_verifies_on_it() -> None:
-    assert "`--cluster 2x8`" in the(of(on("list(range(0,16))"), "1x8"), "PW102").help
-    assert "--cluster" not in the(of(on("list(range(0,16))"), "1x8", "training"), "PW102").help  # 64 prompts over 16 ranks of 8
+def test_a_larger_cluster_is_offered() -> None:
+    assert the(of(on("list(range(0,16))"), "1x8"), "PW102").help.endswith(", or give a cluster of 2 nodes of 8: `--cluster 2x8`")
 
 
 def test_one_node_short_of_four_names_each_role_once() -> None:
     reading = of(on("list(range(0,32))"), "3x8", "training")
     assert [code for code, severity, _ in said(reading) if severity == "error"] == ["PW102"]
-    assert said(mended(reading, "PW102", "3x8")) == []
+    assert said(mended(reading, "PW102", "3x8")) == [("PW401", "error", "actor_train")]  # 64 prompts over 24 ranks
+    (finding,) = (finding for finding in verify(reading).findings if finding.severity is Severity.ERROR)
+    assert (finding.help, finding.edit) == ("give a cluster of 4 nodes of 8: `--cluster 4x8`", None)
 
 
 def test_degrees_that_do_not_divide_have_one_help_that_verifies() -> None:
@@ -48,16 +49,17 @@ def test_degrees_that_do_not_divide_have_one_help_that_verifies() -> None:
     reading = of(config, "2x8", "training")
     assert reading.problem is not None
     fix = reading.problem["actor_train"].fixes["PW208"]
-    assert fix.help == "set `actor_train.strategy_args.strategy_config.tensor_model_parallel_size: 2`" and fix.edit is not None
+    key = "actor_train.strategy_args.strategy_config.tensor_model_parallel_size"
+    assert fix.help == f"set `{key}: 2`, or give actor_train 18 accelerators" and fix.edit is not None
 
 
 def test_workers_that_do_not_divide_have_one_help_that_verifies() -> None:
     config = changed(on("list(range(0,16))"), actor_infer={"strategy_args": VLLM_OF_3})
     reading = of(config, "2x8", "training")
-    assert the(reading, "PW111").help == "set `actor_infer.strategy_args.strategy_config.tensor_parallel_size: 2`"
-    assert said(mended(reading, "PW111", "2x8")) == []
+    assert the(reading, "PW111").help == "name 15 or 18 devices: `list(range(0,15))`, or give each worker 2"
+    assert said(mended(reading, "PW111", "2x8")) == [("PW217", "error", "actor_train")]
     alone = changed(config, actor_infer={"device_mapping": "list(range(8,16))"}, actor_train={"device_mapping": "list(range(0,8))"})
-    assert the(of(alone, "2x8", "training"), "PW111").help == "name 6 or 9 devices: `list(range(8,14))`"
+    assert the(of(alone, "2x8", "training"), "PW111").help == "name 6 or 9 devices: `list(range(8,14))`, or give each worker 2"
 
 
 def test_one_cause_is_one_finding() -> None:
