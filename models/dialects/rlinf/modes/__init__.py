@@ -30,7 +30,7 @@ from ....text.nearest import nearest
 from ....text.tree import MapNode
 from ..known import CRITICS, CRITICS_INFERENCE, DEGREE, FOLDER, FSDP, IDLE, INFERENCE, INFERRING, MEGATRON, SETTING, all_tasks, list_words
 from .arrangement import APART, Arrangement, arrangement, check_arrangement, check_engine_tp, check_inference, relate
-from .packing import IGNORED, engine_degrees, fits_in, fits_whole, pack, packed_runs, raise_minimum, shape_of_rollout
+from .packing import IGNORED, engine_degrees, fits_in, fits_whole, pack, raise_minimum, runs_in_mode, shape_of_rollout
 from .plans import arrangements, check_engine_weights, check_inference_weights, clear_degrees, sections_of_inference, shapes_of_choices
 from .state import Mode, Placer, degrees_in_section, placer_of, placing_tp, text_of
 
@@ -102,7 +102,7 @@ def _rollout(mode: Mode, current: Arrangement) -> ProcessShape | None:
             return None
         shape = shape_of_rollout(mode, False, count + actors)
         whole = range(extent.stop)
-        if shape is None or not packed_runs(mode, mode.components["rollout"], whole, shape):
+        if shape is None or not runs_in_mode(mode, mode.components["rollout"], whole, shape):
             return None
         if not count % shape.block:
             return shape

@@ -14,12 +14,12 @@ from ....findings.finding import UnusableInput
 from ....findings.wording import are, with_noun
 from ....machines.node_group import ACCELERATOR, CLUSTER_LABEL
 from ....placements.assignment import Assignment
+from ....placements.packing import packed_runs
 from ....placements.run import Runs
 from ....planning.arrangement import ProcessShape
 from ....quantity import times
 from ...checks import divisors
 from ..known import DEGREE, FSDP
-from ..strategies import PackedPlacementStrategy
 from .state import Mode, text_of
 
 IGNORED, HINTS = "PW124", "PW121"
@@ -172,7 +172,7 @@ def pack(mode: Mode, name: str, shape: ProcessShape | None, parallel: Parallel |
         return
     if mode.profiled:
         _check_degrees(mode, component, parallel)
-    runs = packed_runs(mode, component, extent, shape)
+    runs = runs_in_mode(mode, component, extent, shape)
     process_count, count = Assignment({name: component.runs or ()}).world_size(name), amount // shape.per_process
     if count != process_count != rank_count:
         message = f"the process ranks of `{name}` give {with_noun(process_count, 'process')}, but RLinf starts {count}"
@@ -183,11 +183,10 @@ def pack(mode: Mode, name: str, shape: ProcessShape | None, parallel: Parallel |
     )  # fmt: skip
 
 
-def packed_runs(mode: Mode, component: Component, extent: range, shape: ProcessShape) -> Runs | None:
+def runs_in_mode(mode: Mode, component: Component, extent: range, shape: ProcessShape) -> Runs | None:
     """Return packed runs of a range; None (noted) if RLinf refuses them."""
-    strategy = PackedPlacementStrategy(extent[0], extent[-1], shape.per_process, shape.stride, component.numbered_in)
     try:
-        return strategy.runs(mode.cluster)
+        return packed_runs(mode.cluster, component.numbered_in, extent, shape.per_process, shape.stride, component.name)
     except UnusableInput as refused:
         for finding in refused.findings:
             message, when = f"`{component.name}`: {finding.message}", "RLinf notices this only at launch"
