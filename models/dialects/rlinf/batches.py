@@ -15,7 +15,8 @@ from math import gcd, lcm
 from ...component import NOT_FEWER, Parallel, Relation
 from ...configuration.settings import Amount
 from ...derivation import DATA_PARALLEL_SIZE
-from ...findings.wording import are, do, with_noun
+from ...findings.finding import Severity
+from ...findings.wording import do, with_noun
 from ...text.tree import Scalar
 from ..checks import divisors, find_near, multiples_near
 from .checks import REASONING, check_settings
@@ -36,11 +37,13 @@ def environments(mode: Mode) -> None:
     is_decoupled = mode.task != "offline" and not mode.is_older_than("0.3") and mode.settings.flag("runner.enable_decoupled_mode", SHARES)
     if is_decoupled and mode.components.get("rollout"):
         mode.relations.append(Relation(NOT_FEWER, ("env", "rollout"), None, "RLinf's decoupled mode"))
-    _check_gathering(mode)
+    simulators, policies = mode.processes("env"), mode.processes("rollout")
+    if mode.is_older_than("0.2") and simulators and policies and policies % simulators:  # env_worker.py of v0.1
+        better = policies // simulators * simulators or simulators
+        mode.report("rollout not dealt to env", "rollout", policies=policies, simulators=simulators, better=better)
     for phase in phases_of_job:
         groups = mode.settings.whole(f"env.{phase}.group_size", SHARES, 1)
-        fits = (mode.processes("env") or 1) * stages.value * (groups.value if groups else 1)
-        fits = lcm(fits, (mode.processes("rollout") or 1) * stages.value)
+        fits = lcm((simulators or 1) * stages.value * (groups.value if groups else 1), (policies or 1) * stages.value)
         total = mode.settings.whole(f"env.{phase}.total_num_envs", SHARES, fits=fits)
         if total and groups:
             _deal_out(mode, phase, total, stages, groups, bool(is_decoupled))
@@ -48,18 +51,6 @@ def environments(mode: Mode) -> None:
             has_model, standalone = (mode.settings.flag(f"reward.{key}", SETTING) for key in ("use_reward_model", "standalone_realworld"))
             if has_model and standalone is False:
                 mode.share("reward", total, 1, "", WHAT, "RLinf notices it when the reward workers have started")
-
-
-def _check_gathering(mode: Mode) -> None:
-    """Note an error for RLinf 0.1, whose env processes serve equally many rollout processes each.
-
-    Source: rlinf/workers/env/env_worker.py of v0.1.
-    """
-    simulators, policies = mode.processes("env"), mode.processes("rollout")
-    if mode.is_older_than("0.2") and simulators and policies and policies % simulators:
-        message = f"the {with_noun(policies, 'process')} of `rollout` {are(policies)} no multiple of the {with_noun(simulators, 'process')} of `env`"
-        help = f"give `rollout` {policies // simulators * simulators or simulators} processes, or run RLinf 0.2"
-        mode.error(SHARES, "rollout", message, help)
 
 
 def _deal_out(mode: Mode, phase: str, total: Amount, stages: Amount, groups: Amount, is_decoupled: bool) -> None:
@@ -76,7 +67,7 @@ def _deal_out(mode: Mode, phase: str, total: Amount, stages: Amount, groups: Amo
         mode.share("actor", total, 1, "", WHAT, "RLinf notices it when the env processes are constructed (`runner.use_training_pipeline`)")
     rollout = mode.components.get("rollout")
     if mode.is_older_than("0.2") or is_decoupled:
-        return  # in 0.1 each env process has the same number of rollout processes, see _check_gathering
+        return  # in 0.1 each env process has the same number of rollout processes
     if total.value % stages.value == 0:
         reason = "RLinf notices it only at the first rollout, when it routes the environments"
         mode.share("rollout", total, stages.value, stages.name if stages.value > 1 else "", WHAT, reason, _is_routed(mode))
@@ -201,12 +192,9 @@ def _replicate(mode: Mode, name: str, parallel: Parallel | None, prompts: Amount
         mode.share(name, Amount(samples * parallel.replica, f"{prompts.name} x {group.name}", prompts.scalar), 1, "", noun, "")
     replicas = processes // parallel.replica if processes and processes % parallel.replica == 0 else 1
     if samples % replicas:
-        noun = with_noun(samples, "sample")
-        message = f"{noun} {do(samples)} not divide among {replicas} replicas of `{name}`"
-        notes = (f"{noun}: `{prompts.name}` x `{group.name}`", "RLinf notices this only when it has started")
         better = " or ".join(map(str, multiples_near(prompts.value, replicas // gcd(replicas, group.value))))
-        help = f"set `{prompts.name}` to {better}"
-        mode.notes.error(DEMANDS, name, message, prompts.span or mode.settings.top, "", help, None, *notes)
+        values = {"samples": samples, "replicas": replicas, "prompts": prompts.name, "group": group.name, "better": better}
+        mode.report("samples leave replicas", name, prompts.span or mode.settings.top, **values)
 
 
 def _check_updates(mode: Mode, batch: Amount) -> None:
@@ -233,8 +221,6 @@ def _check_updates(mode: Mode, batch: Amount) -> None:
     mode.derive("actor", "updates per step", samples // batch.value, f"{with_noun(samples, 'sample')} // {batch.value}", batch)
     if samples % batch.value:
         product += with_noun(chunks, "chunk")
-        message = f"an epoch of rollouts gives {with_noun(samples, 'sample')}, no multiple of {batch.text}"
-        notes = (f"{with_noun(samples, 'sample')}: {product}", "RLinf's actor fails at its first update")
         # If environments and the batch divide evenly, all processes of the actor have equally many
         # samples, but no whole batches.
         processes = [mode.processes(name) or 0 for name in ("env", "rollout", "actor")]
@@ -247,5 +233,6 @@ def _check_updates(mode: Mode, batch: Amount) -> None:
         sizes = [size for size in divisors(samples) if size % ((micro.value if micro else 1) * (processes[2] or 1)) == 0]
         better = " or ".join(map(str, find_near(batch.value, sizes)))
         help = f"set `{batch.name}` to {better}" if better else f"choose `{total.name}` so that `{batch.name}` divides the samples"
-        report = mode.notes.error if is_proved else mode.notes.warn
-        report(DEMANDS, "actor", message, batch.span or mode.settings.top, f"no divisor of {samples}", help, None, *notes)
+        severity = Severity.ERROR if is_proved else Severity.WARNING
+        values = {"samples": samples, "batch": batch.text, "product": product, "help": help}
+        mode.report("samples leave batches", "actor", batch.span or mode.settings.top, severity=severity, **values)

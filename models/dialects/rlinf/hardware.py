@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import field
 from functools import cache
 from itertools import islice
-from typing import Collection, Mapping
+from typing import Any, Collection, Mapping
 
 from ...configuration.notes import Notes, is_unknown
 from ...findings.finding import Severity
@@ -25,31 +24,18 @@ from .section import ClusterSection, is_absent
 CODE = "PW116"
 
 
-@dataclass(frozen=True)
-class HardwareType:
-    """Type of hardware that RLinf can configure.
-
-    Attributes
-    ----------
-    fields : keys of a configuration besides the required `node_rank`.
-    addresses : fields that must be IP addresses.
-    strict : allowed values of a field, refused when RLinf reads the file.
-    counted_by : fields with environment variables on the node: RLinf makes a configuration per
-        value of them if the file configures none for the node (auto_config.py, RobotAutoConfig).
-    """
-
-    fields: tuple[str, ...]
-    addresses: tuple[str, ...] = ()
-    strict: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    counted_by: tuple[str, ...] = ()
-
-
 @cache
-def hardware_types() -> Mapping[str, HardwareType]:
-    """Return the hardware types of all releases, by name."""
-    return {
-        name: HardwareType(**attributes) for name, attributes in json.loads((FACTS / "hardware.json").read_text(encoding="utf-8")).items()
-    }
+def hardware_types() -> Mapping[str, Mapping[str, Any]]:
+    """Return the types of hardware that RLinf can configure, by name, of all releases.
+
+    - `fields`: keys of a configuration besides the required `node_rank`.
+    - `addresses`: fields that must be IP addresses.
+    - `strict`: allowed values of a field, refused when RLinf reads the file.
+    - `counted_by`: fields with environment variables on the node: RLinf makes a configuration per
+      value of them if the file configures none for the node (auto_config.py, RobotAutoConfig).
+    """
+    types: dict[str, dict[str, Any]] = json.loads((FACTS / "hardware.json").read_text(encoding="utf-8"))
+    return types
 
 
 @dataclass(frozen=True)
@@ -100,7 +86,7 @@ def read_hardware(notes: Notes, value: Value, group: str, nodes: Ranks) -> Group
 
 def _is_open(reader: ClusterSection, kind: str, configs: Value, nodes: Ranks, device_ranks: Collection[int]) -> bool:
     """Return True (noted) if environment variables of nodes may add devices."""
-    names = hardware_types()[kind].counted_by
+    names = hardware_types()[kind].get("counted_by", ())
     bare = next((rank for rank in nodes if rank not in device_ranks), None) if names else None
     if bare is not None:
         variables = " and ".join(f"`{name.upper()}`" for name in names)
@@ -115,15 +101,15 @@ def _is_open(reader: ClusterSection, kind: str, configs: Value, nodes: Ranks, de
 def _device(reader: ClusterSection, kind: str, item: Value, nodes: Ranks) -> tuple[int, Hardware] | None:
     """Return (node rank, device); None (noted) if its node is unknown."""
     group, table = reader.subject, hardware_types()[kind]
-    noun, keys = f"an item of `configs` of group `{group}`", ("node_rank", *table.fields)
+    noun, keys = f"an item of `configs` of group `{group}`", ("node_rank", *table["fields"])
     device = reader.mapping(item, noun, "write `- node_rank: ...`", keys, f"a {kind} configuration")
     if device is None:
         return None
     for key, value in ((entry.key.text, entry.value) for entry in device if not is_unknown(entry.value)):
-        if words := table.strict.get(key):
+        if words := table.get("strict", {}).get(key):
             choices = " or ".join(f"`{name}`" for name in words)
             reader.word(value, words, f"`{key}` of a {kind} must be {choices}, but it is `{{}}`", "not one of them")
-        if key in table.addresses and not is_absent(value) and not _is_address(value):
+        if key in table.get("addresses", ()) and not is_absent(value) and not _is_address(value):
             message = f"`{key}` must be an IP address, but it is `{value.text if isinstance(value, Scalar) else kind_of(value)}`"
             reader.error(message, value, "not an address", "write an address such as `10.0.0.2`")
     _check_release(reader, kind, device)
@@ -153,7 +139,7 @@ def _check_release(reader: ClusterSection, kind: str, device: MapNode) -> None:
             message = f"a {kind} configuration has no key `{entry.key.text}` before RLinf {older.until}"
             help, edit = f"remove it, or run RLinf {older.until}", notes.remove(device, entry)
             notes.judge(older, Severity.ERROR, "PW104", group, message, entry.key.span, "not a key yet", help, edit)
-    for name in hardware_types()[kind].fields:
+    for name in hardware_types()[kind]["fields"]:
         for releases in releases_of("hardware_required", f"{kind}.{name}"):
             if device.get(name) is None and notes.choice is not None and notes.choice.has(releases):
                 message = f"a {kind} of group `{group}` has no `{name}`, which RLinf before {releases.until} needs"

@@ -11,7 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Iterable, Iterator, Sequence
 
+from ...configuration.notes import Notes
 from ...configuration.settings import Settings
+from ...findings.span import Edit, Span
 from ...hints.block import timed_names
 from ...job import Capabilities
 from ...record import dataclass
@@ -20,6 +22,7 @@ from ...releases.evidence import choose_by_masks, mask_of
 from ...releases.release import Range, read_releases
 from ...text.document import Document
 from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, find
+from ..messages import add_finding
 from ..released import infer_release, present_in
 
 AT_LAUNCH = "RLinf notices this only at launch, after Ray is up and all nodes have joined"
@@ -73,11 +76,13 @@ ENVIRONMENT = ("NUM_NODES", "NNODES", "SLURM_NNODES", "SLURM_JOB_NUM_NODES")
 
 SEVERAL_GROUPS = Range(since="0.2")
 """Releases with several node groups per component (MultiNodeGroupResolver of placement.py)."""
-CRITICS, MULTI_AGENT = Range(since="0.2"), Range(since="0.3")
-"""Releases with critics and role inference, and with several engines on an actor.
+MULTI_AGENT = Range(since="0.3")
+"""Releases with several engines on an actor (rlinf/utils/placement.py)."""
 
-Source: RLinf, rlinf/utils/placement.py, (MultiAgent)ModelParallelComponentPlacement.
-"""
+
+def report(notes: Notes, finding: str, subject: str, /, at: Span | Value, edit: Edit | None = None, **values: Any) -> None:
+    """Add a finding of facts/findings.json; see `add_finding`."""
+    add_finding(notes, FACTS / "findings.json", finding, subject, at, edit, **values)
 
 
 def list_words(words: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import Enum
-from typing import Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
 from ....component import Component, Parallel, Relation
 from ....configuration.notes import Notes
@@ -24,9 +24,9 @@ from ....placements.run import Run
 from ....planning.arrangement import FrameworkArrangement, ProcessShape
 from ....record import dataclass
 from ....text.nearest import nearest
-from ....text.tree import MapNode, Scalar, find
+from ....text.tree import MapNode, Scalar, Value, find
 from ...checks import Facts
-from ..known import CRITICS_INFERENCE, DEGREE, FSDP, INFERENCE, INFERRING, MEGATRON, MULTI_AGENT, SETTING, list_words, names, task_facts
+from ..known import CRITICS_INFERENCE, DEGREE, FSDP, INFERENCE, INFERRING, MEGATRON, MULTI_AGENT, SETTING, names, report, task_facts
 
 TP, PP, _CP = (f"{name}_parallel_size" for name in ("tensor_model", "pipeline_model", "context"))
 _OF_ROLLOUT = {"tp": "tensor_parallel_size", "pp": "pipeline_parallel_size"}
@@ -160,10 +160,10 @@ def task_of(notes: Notes, settings: Settings) -> str:
     if task in TASKS:
         return task
     close = nearest(task, TASKS)
-    message = f"`runner.task_type` is `{task[:60]}`, which is no task of RLinf"
     edit = settings.becomes("runner.task_type", close) if close else None
-    help = f"write `{close}`" if close else "write one of them"
-    notes.error(SETTING, "runner", message, value, "no task of RLinf", help, edit, f"tasks are {list_words(TASKS)}")
+    report(
+        notes, "task unknown", "runner", value, edit, task=task[:60], help=f"write `{close}`" if close else "write one of them", tasks=TASKS
+    )
     return close or ""
 
 
@@ -201,7 +201,7 @@ class Mode(Facts):
     owner : span of `component_placement`, else of `cluster`.
     merged : components, relations and open degrees as the hints state them.
     packs : True if processes are packed into contiguous ranges, so process ranks are not written.
-    reason, placed_by : the placement class that makes the demands, and a note that names it.
+    reason : the placement class that makes the demands.
     planned : components whose ranks are chosen by their times.
     plans_both : True if a plan decides how actor and rollout share accelerators.
     profiled : True if the file has times, so that ranks may be chosen.
@@ -224,7 +224,6 @@ class Mode(Facts):
         self.placer, self.facts = placer_of(settings, self.task), task_facts(self.task)
         self.packs = self.placer is not Placer.HYBRID
         self.reason = f"RLinf's {self.placer.value}"
-        self.placed_by = (f"{self.reason} places the components",)
         self.merged, self.planned, self.profiled = draft, planned_names, has_profile
         self.plans_both = {"actor", "rollout"} <= planned_names
         self.components = {component.name: component for component in draft.components}
@@ -284,22 +283,17 @@ class Mode(Facts):
             self.derivations.append(Derivation(component, name, value, formula, tuple(map(figure_of, amounts))))
         return value
 
-    def error(
-        self, code: str, name: str, message: str, help: str = "", label: str = "",
-        at: Span | None = None, edit: Edit | None = None, notes: tuple[str, ...] = (), premises: tuple[str, ...] = (),
+    def report(
+        self, finding: str, name: str, /, at: Span | Value | None = None, edit: Edit | None = None, premises: tuple[str, ...] = (),
+        **values: Any,
     ) -> None:  # fmt: skip
-        """Add an error about a component, by default at its ranks.
+        """Add a finding of facts/findings.json about a component, by default at its ranks.
 
         `premises` are components by whose ranks it is judged.
         """
-        self.notes.error(code, name, message, at or self.place(name), label, help, edit, *notes)
-        self.notes.findings[-1] = replace(self.notes.findings[-1], premises=premises)
-
-    def warn(
-        self, code: str, name: str, message: str, help: str = "", label: str = "", at: Span | None = None, notes: tuple[str, ...] = ()
-    ) -> None:
-        """Add a warning about a component, by default at its ranks."""
-        self.notes.warn(code, name, message, at or self.place(name), label, help, None, *notes)
+        report(self.notes, finding, name, at or self.place(name), edit, reason=self.reason, **values)
+        if premises:
+            self.notes.findings[-1] = replace(self.notes.findings[-1], premises=premises)
 
     def degrees(self, name: str) -> ParallelSettings:
         """Return the degrees of a component by the settings of the job."""
@@ -378,11 +372,6 @@ def extent_of(runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...]) ->
     start_masks = [(starts[run.node, run.node_group], run.mask) for run in runs]
     first = min(start + (mask & -mask).bit_length() - 1 for start, mask in start_masks)
     return range(first, max(start + mask.bit_length() for start, mask in start_masks))
-
-
-def text_of(extent: range) -> str:
-    """Return an extent as RLinf reads it, such as `0-7`."""
-    return str(extent.start) if len(extent) == 1 else f"{extent.start}-{extent.stop - 1}"
 
 
 def masks(component: Component | None) -> Mapping[tuple[int, str], int]:
