@@ -14,9 +14,10 @@ from string import Formatter
 from typing import Any, Mapping
 
 from ..configuration.notes import Notes
-from ..findings.finding import Severity
+from ..findings.finding import Fix, Severity
 from ..findings.span import Edit, Span
 from ..findings.wording import are, do, with_noun
+from ..releases.release import Range
 from ..text.tree import Value
 from .demands import releases_of
 
@@ -41,14 +42,17 @@ def _entries(file: Path) -> Mapping[str, Mapping[str, Any]]:
 
 def add_finding(
     notes: Notes, file: Path, name: str, subject: str, /, at: Span | Value, edit: Edit | None = None, severity: Severity | None = None,
-    further: tuple[str, ...] = (), **values: Any,
+    fix: Fix | None = None, further: tuple[str, ...] = (),
+    releases: Range | None = None, **values: Any,
 ) -> None:  # fmt: skip
-    """Add the finding `name` of a file of findings; `further` are more notes below it.
+    """Add the finding `name` of a file of findings, with the help and edit of a `fix`, if any.
 
-    A fact of other possible releases alone becomes a warning, see `Notes.judge`.
+    `further` are more notes below it. A fact of other possible releases alone becomes a warning, see
+    `Notes.judge`.
     """
     entry, values, text = _entries(file)[name], {"subject": subject, **values}, _Sentence().vformat
     message, label, help = (text(entry.get(key, ""), (), values) for key in ("message", "label", "help"))
+    help, edit = (fix.help, fix.edit) if fix else (help, edit)
     lines = (*(text(note, (), values) for note in entry.get("notes", ())), *further)
     severity = severity or Severity(entry.get("severity", "error"))
-    notes.judge(releases_of(entry), severity, entry["code"], subject, message, at, label, help, edit, *lines)
+    notes.judge(releases or releases_of(entry), severity, entry["code"], subject, message, at, label, help, edit, *lines)

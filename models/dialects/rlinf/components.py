@@ -12,6 +12,7 @@ from typing import Mapping
 from ...component import Component
 from ...configuration.notes import RANKS, Notes, is_unknown
 from ...derivation import ACCELERATORS_PER_NODE, Derivation, Figure
+from ...findings.finding import Severity
 from ...findings.span import Edit, Span
 from ...findings.wording import with_noun
 from ...machines.cluster import Cluster
@@ -19,7 +20,7 @@ from ...placements.placement_text import read_placement
 from ...text.edit import in_flow_map
 from ...text.nearest import nearest
 from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, kind_of
-from .known import MAX_RUNS, names_of
+from .known import MAX_RUNS, names_of, report
 from .ranks import Context, Labels, WrittenPlacement, number_ranks, place_component, read_labels, report_faults
 
 KEYS = ("node_group", "placement")
@@ -52,9 +53,10 @@ def split_by_commas(notes: Notes, value: MapNode, component: str = "") -> MapNod
         for scalar, noun in ((entry.key, "key"), (entry.value, "value")):
             if isinstance(scalar, Scalar) and scalar.tag == _JOINED:
                 why = "RLinf ignores the rest silently" if component else "RLinf takes the rest for components without a placement"
-                report, text = notes.warn if component else notes.error, f'"{scalar.text}"'
-                subject, message = component or entry.key.text.partition(",")[0], f"the comma ends the {noun} here"
-                report("PW118", subject, message, scalar.span, "split by a comma", f"write {text} in quotes", Edit(scalar.span, text), why)
+                severity, text = Severity.WARNING if component else Severity.ERROR, f'"{scalar.text}"'
+                values = {"severity": severity, "noun": noun, "text": text, "why": why}
+                subject = component or entry.key.text.partition(",")[0]
+                report(notes, "split by a comma", subject, scalar.span, Edit(scalar.span, text), **values)
     new_entries = (Entry(entry.key, value.get(entry.key.text) or entry.value) for entry in entries) if component else entries
     return MapNode((*new_entries, *names), value.span, value.flow)
 
@@ -76,9 +78,7 @@ def component_placement(notes: Notes, section: MapNode, value: Value | None, has
     if value is not None and (is_unknown(value) or (has_hints and isinstance(value, Scalar) and value.is_null)):
         return None
     if value is not None:
-        kind = kind_of(value)
-        message = f"`component_placement` must be a map of components, but it is {kind}"
-        notes.error("PW105", "cluster", message, value, kind, "write each component with its ranks, such as `actor: 0-7`")
+        report(notes, "placement no map", "cluster", value, kind=kind_of(value))
     elif not has_hints:
         notes.missing("cluster", "component_placement", section.span, "add `component_placement:` with a line for each component")
     return None
@@ -99,8 +99,7 @@ def read_components(context: Context, value: MapNode) -> tuple[Component, ...]:
         base = _entry(context, entry, next(iter(names), entry.key.text), value.flow)
         runs += len(base.runs or ()) * len(names) if base else 0
         if runs > MAX_RUNS:
-            message = f"the components up to this one have more than the {MAX_RUNS:,} runs that are read"
-            context.notes.error("PW002", "cluster", message, entry.key.span, "too many", "place fewer components, or on fewer nodes")
+            report(context.notes, "too many runs", "cluster", entry.key.span, most=MAX_RUNS)
             break
         for name, span in names.items():
             if base is not None:
@@ -121,10 +120,9 @@ def _names(notes: Notes, owner: MapNode, entry: Entry, seen: set[str]) -> dict[s
         name, start = piece.strip(), position + len(piece) - len(piece.lstrip())
         span, help = text.part(start, start + len(name)), f"write `{remaining}`" if remaining and edit else "remove one of the two"
         if not name:
-            message = f"a name in `{entry.key.text}` is empty, of which RLinf makes a component"
-            notes.warn("PW112", entry.key.text, message, span, "no name", f"write `{remaining}`" if remaining else "write a name", edit)
+            report(notes, "empty name", entry.key.text, span, edit, help=f"write `{remaining}`" if remaining else "write a name")
         elif name in seen:
-            notes.error("PW106", name, f"`{name}` is placed twice", span, "again here", help, edit)
+            report(notes, "placed twice", name, span, edit, help=help)
         else:
             names[name] = span
             seen.add(name)
@@ -173,16 +171,13 @@ def _ranks_of(notes: Notes, placement: Value, name: str, in_flow: bool) -> Scala
         items = placement.items if isinstance(placement, ListNode) else ()
         texts = [item.text if isinstance(item, Scalar) else "" for item in items]
         text = ",".join(texts)
-        message = f"the placement of `{name}` must be ranks, but it is {kind_of(placement)}"
         fits = texts and all(RANKS.fullmatch(piece) for piece in texts)
         edit = notes.replace(placement, in_flow_map(text) if in_flow else f'"{text}"' if ":" in text else text) if fits else None
         help = f"write `{text}`" if fits else "write ranks such as `0-7`"
-        notes.error("PW105", name, message, placement, kind_of(placement), help, edit)
+        report(notes, "placement no ranks", name, placement, edit, kind=kind_of(placement), help=help)
         return Scalar(text, "tag:yaml.org,2002:str", placement.span, placement.span) if edit else None
     if placement.is_null:
-        edit = notes.replace(placement, "all")
-        message = f"the placement of `{name}` names nothing"
-        notes.error("PW112", name, message, placement, "empty", "write ranks such as `0-7`, or `all`", edit)
+        report(notes, "placement empty", name, placement, notes.replace(placement, "all"))
         return None
     return placement
 

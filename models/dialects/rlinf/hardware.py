@@ -18,7 +18,7 @@ from ...machines.node import Hardware
 from ...ranks import Ranks
 from ...record import dataclass
 from ...text.tree import MapNode, Scalar, Value, kind_of, plain
-from .known import FACTS, releases_before, releases_of
+from .known import FACTS, releases_before, releases_of, report
 from .section import ClusterSection, is_absent
 
 CODE = "PW116"
@@ -66,8 +66,7 @@ def read_hardware(notes: Notes, value: Value, group: str, nodes: Ranks) -> Group
     if type_ is None or kind is None:
         return None
     if older := releases_before("hardware", kind):
-        message = f"RLinf before {older.until} cannot configure a {kind}"
-        notes.judge(older, Severity.ERROR, CODE, group, message, type_, "not a type yet", f"run RLinf {older.until}")
+        report(notes, "hardware before", group, type_, releases=older, release=older.until, type=kind)
     is_empty = isinstance(configs, MapNode) and not configs.entries
     items = () if is_empty else None if configs is None else reader.items(configs, f"`configs` of group `{group}`")
     if configs is None or items is None:
@@ -77,7 +76,7 @@ def read_hardware(notes: Notes, value: Value, group: str, nodes: Ranks) -> Group
     for item in items:
         device, text = _device(reader, kind, item, nodes), json.dumps(plain(item), sort_keys=True, default=str)
         if text in seen:
-            reader.error(f"the same {kind} is listed twice in group `{group}`", item, "again here", "remove one of the two")
+            report(notes, "hardware listed twice", group, item, type=kind)
         seen.add(text)
         devices += [device] if device else []
     complete = len(devices) == len(items)
@@ -93,8 +92,7 @@ def _is_open(reader: ClusterSection, kind: str, configs: Value, nodes: Ranks, de
         why = f"node {bare} has no {kind} in the file; if {variables} is set there, RLinf makes one for each of its values"
         reader.notes.unsure(CODE, reader.subject, why)
     elif not device_ranks:
-        message = f"group `{reader.subject}` has no {kind}: every placement on it fails (RLinf: IndexError)"
-        reader.notes.warn(CODE, reader.subject, message, configs, "empty", f"list each {kind} with its `node_rank`")
+        report(reader.notes, "hardware empty", reader.subject, configs, type=kind)
     return bare is not None
 
 
@@ -110,8 +108,8 @@ def _device(reader: ClusterSection, kind: str, item: Value, nodes: Ranks) -> tup
             choices = " or ".join(f"`{name}`" for name in words)
             reader.word(value, words, f"`{key}` of a {kind} must be {choices}, but it is `{{}}`", "not one of them")
         if key in table.get("addresses", ()) and not is_absent(value) and not _is_address(value):
-            message = f"`{key}` must be an IP address, but it is `{value.text if isinstance(value, Scalar) else kind_of(value)}`"
-            reader.error(message, value, "not an address", "write an address such as `10.0.0.2`")
+            text = value.text if isinstance(value, Scalar) else kind_of(value)
+            report(reader.notes, "address", group, value, key=key, value=text)
     _check_release(reader, kind, device)
     rank = device.get("node_rank")
     if rank is None:
@@ -124,8 +122,7 @@ def _device(reader: ClusterSection, kind: str, item: Value, nodes: Ranks) -> tup
         return None
     if not any(number in ranks for ranks in nodes.ranges):
         node_list = ", ".join(map(str, islice(nodes, 8))) or "none"
-        message = f"node {number} of this {kind} is not in group `{group}`, which has the nodes {node_list}"
-        reader.error(message, rank, "outside the group", f"name one of {node_list}, or add node {number} to `node_ranks`")
+        report(reader.notes, "hardware outside group", group, rank, node=number, type=kind, nodes=node_list)
         return None
     return int(number), Hardware(kind, tuple((entry.key.text, _format(entry.value)) for entry in device if entry.key.text != "node_rank"))
 

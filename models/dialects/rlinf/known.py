@@ -74,8 +74,6 @@ NAMES = ("label", "node_group", "hardware", "hardware_type", "env_configs", "pro
 ENVIRONMENT = ("NUM_NODES", "NNODES", "SLURM_NNODES", "SLURM_JOB_NUM_NODES")
 """Environment variables that an interpolation may read: the size of the job, nothing secret."""
 
-SEVERAL_GROUPS = Range(since="0.2")
-"""Releases with several node groups per component (MultiNodeGroupResolver of placement.py)."""
 MULTI_AGENT = Range(since="0.3")
 """Releases with several engines on an actor (rlinf/utils/placement.py)."""
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import field, replace
 from itertools import accumulate
-from typing import Callable, Mapping
+from typing import Any, Mapping
 
 from ...component import UNBOUNDED, Component
 from ...configuration.notes import Notes, ScalarText, is_unknown
-from ...findings.finding import Fix, Severity
+from ...findings.finding import Fix
 from ...findings.span import Edit, Span
 from ...machines.cluster import Cluster
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, Numbering, Stretch
@@ -33,11 +33,10 @@ from ...placements.placement_text import (
 )
 from ...placements.run_checks import twice, why_not
 from ...record import dataclass
-from ...releases.release import Range
 from ...text.edit import in_flow_map, plain_or_quoted
 from ...text.nearest import nearest
 from ...text.tree import ListNode, Scalar, Value
-from .known import MAX_PROCESSES, RESERVED_LABELS, SEVERAL_GROUPS
+from .known import MAX_PROCESSES, RESERVED_LABELS, report
 from .node_groups import DeclaredGroups
 
 MAX_LABELS = 64
@@ -89,9 +88,8 @@ def read_labels(notes: Notes, value: Value, name: str, declaration: DeclaredGrou
     usable = [group.label for group in declaration.groups if group.label not in declaration.empty and "," not in group.label]
     candidates = list(dict.fromkeys([*usable, *RESERVED_LABELS]))
     if isinstance(value, Scalar) and value.is_null and "None" not in {*candidates, *declaration.broken}:
-        message = f"`node_group` of `{name}` is empty: RLinf takes that for the label `None`, which no group has"
         edit = notes.replace(value, CLUSTER_LABEL)
-        notes.error("PW107", name, message, value, "this is the label `None`", f"write `{CLUSTER_LABEL}`, or remove the key", edit)
+        report(notes, "node group empty", name, value, edit)
         return Labels(value=value) if edit else None
     items = value.items if isinstance(value, ListNode) else (value,)
     if not items or not all(isinstance(item, Scalar) and not is_unknown(item) for item in items):
@@ -101,13 +99,10 @@ def read_labels(notes: Notes, value: Value, name: str, declaration: DeclaredGrou
     texts = [notes.text(item, name) for item in items if isinstance(item, Scalar)]
     entries = [label for text in texts for label in _labels_in(notes, text, candidates, in_list)]
     if len(entries) > MAX_LABELS:
-        message = f"`{name}` names {len(entries):,} node groups, more than the {MAX_LABELS} that are read"
-        notes.error("PW002", name, message, value, "too many", "name each group once")
+        report(notes, "too many node groups", name, value, count=len(entries), most=MAX_LABELS)
         return None
     if len(entries) > 1 and isinstance(value, Scalar):
-        message = f"`{name}` names {len(entries)} node groups, which RLinf before 0.2 takes for one label"
-        older, help = Range(until=SEVERAL_GROUPS.since), "name one group, or run RLinf 0.2"
-        notes.judge(older, Severity.ERROR, "PW107", name, message, value, "several", help)
+        report(notes, "several node groups", name, value, count=len(entries))
     corrections = [_check_label(notes, name, declaration, candidates, *entry) for entry in entries]
     labels = tuple(label for label in corrections if label)
     return Labels(labels, value) if labels and None not in corrections else None
@@ -142,16 +137,15 @@ def _check_label(
     if label in declaration.broken or (declaration.nameless and label not in candidates):
         return None
     if label in declaration.empty:
-        message = f"`{name}`: node group `{label}` has no nodes, so RLinf does not know it"
-        notes.error("PW107", name, message, place, "no nodes", "give it nodes")
+        report(notes, "node group without nodes", name, place, label=label)
         return None
     correction = _correct_label(notes, label, candidates)
     if label not in candidates:
         choices = ", ".join(f"`{known_label}`" for known_label in candidates[:12]) + (" ..." if len(candidates) > 12 else "")
         better = correction or (edit.text if edit and correction is not None else "")
         help = f"write `{better}`" if better else f"name one of {choices}"
-        message = f"`{name}`: there is no node group `{label}`, only {choices}"
-        notes.error("PW107", name, message, place, "not a group", help, edit if correction is not None else None)
+        edit = edit if correction is not None else None
+        report(notes, "node group unknown", name, place, edit, label=label, choices=choices, help=help)
     return correction
 
 
@@ -184,8 +178,7 @@ def place_component(spec: WrittenPlacement, spans: Mapping[str, Span]) -> Compon
         report_faults(spec, placement.faults, resources)
         return None
     if placement.processes > MAX_PROCESSES:
-        message = f"`{name}` has {placement.processes:,} processes, more than the {MAX_PROCESSES:,} that are read"
-        notes.error("PW002", name, message, spec.text.scalar, "too many", "name fewer processes")
+        report(notes, "too many processes", name, spec.text.scalar, count=placement.processes, most=MAX_PROCESSES)
         return None
     sizes = {max(1, pair.resources // pair.processes) for pair in placement.pairs}
     per_process = 1 if len(sizes) > 1 or (cluster and cluster.kind(labels) == NODE) else min(sizes, default=1)
@@ -202,12 +195,10 @@ def place_component(spec: WrittenPlacement, spans: Mapping[str, Span]) -> Compon
         return Component(name, labels, minimum, maximum, per_process, spans=spans) if cluster else None
     if code == "PW302":
         before, run = next((a, b) for a, b in zip(runs, runs[1:]) if b.ranks.start < a.ranks.stop and a.kind != b.kind)
-        message = f"process {run.ranks.start} of `{name}` would hold {before.kind} and {run.kind}"
-        spec.report(notes.error, code, message, None, "", "give each process one kind of hardware", "RLinf refuses that at launch")
+        spec.report("two kinds of hardware", rank=run.ranks.start, first=before.kind, second=run.kind)
     elif code == "PW108" and len(set(labels)) == len(labels) and (duplicate := twice(runs)):
         run, label, resource = duplicate
-        message = f"`{name}` holds {run.kind} {resource} of node {run.node} twice, through the groups `{label}` and `{run.node_group}`"
-        spec.report(notes.warn, code, message, None, "numbered twice", "use groups without common nodes")
+        spec.report("held twice", kind=run.kind, resource=resource, node=run.node, first=label, second=run.node_group)
     if common_nodes or code == "PW302":
         return None
     fixes = {code: spec.fix} if code and spec.fix else {}
@@ -215,16 +206,13 @@ def place_component(spec: WrittenPlacement, spans: Mapping[str, Span]) -> Compon
 
 
 def _check_groups(spec: WrittenPlacement, common_nodes: list[int]) -> None:
-    notes, name, labels, value = spec.context.notes, spec.name, spec.labels.names, spec.labels.value
+    labels, value = spec.labels.names, spec.labels.value
     if spec.labels.listed:
-        message = f"`node_group` of `{name}` is a YAML list: RLinf's documentation allows it, its parser refuses it"
-        spec.report(notes.warn, "PW105", message, value, "a list", f"write `{','.join(labels)}`")
+        spec.report("node group list", value, labels=",".join(labels))
     if common_nodes:
-        message = f"node {common_nodes[0]} is in several node groups of `{name}`, so it is numbered twice"
-        spec.report(notes.error, "PW108", message, value, "", "use groups without common nodes", "RLinf refuses that at launch")
+        spec.report("node in several groups", value, node=common_nodes[0])
     elif len(set(labels)) < len(labels) and value is not None:
-        message = f"`{name}` names a node group twice, so its resources are numbered and held twice"
-        spec.report(notes.warn, "PW108", message, value, "", "name each once")
+        spec.report("node group twice", value)
 
 
 def report_faults(spec: WrittenPlacement, faults: list[PlacementFault], resources: NumberedResources) -> None:
@@ -241,8 +229,9 @@ def report_faults(spec: WrittenPlacement, faults: list[PlacementFault], resource
         # The nodes themselves may have more hardware than the file states: then a lack is not
         # proved.
         is_short = fault.code == "PW102" or (resources.size == 0 and text.text[fault.start : fault.end].strip().lower() == "all")
-        report = context.notes.warn if is_open and is_short else context.notes.error
-        spec.report(report, fault.code, f"`{spec.name}`: {fault.message}", place, fault.label, help, add=add)
+        add_fault = context.notes.warn if is_open and is_short else context.notes.error
+        help, edit = (spec.fix.help, spec.fix.edit) if spec.fix else (help, None)
+        add_fault(fault.code, spec.name, f"`{spec.name}`: {fault.message}", place, fault.label, help + add, edit)
 
 
 def _count_missing_nodes(spec: WrittenPlacement, faults: list[PlacementFault]) -> int | None:
@@ -269,13 +258,9 @@ class WrittenPlacement:
     in_flow: bool
     fix: Fix | None = None
 
-    def report(
-        self, report: Callable[..., None], code: str, message: str, at: Span | Value | None, label: str, help: str, *notes: str,
-        add: str = "",
-    ) -> None:  # fmt: skip
-        """Add a finding with the correction, or else with `help`; `add` follows either."""
-        help, edit = (self.fix.help, self.fix.edit) if self.fix else (help, None)
-        report(code, self.name, message, self.text.scalar if at is None else at, label, help + add, edit, *notes)
+    def report(self, finding: str, at: Value | None = None, **values: Any) -> None:
+        """Add a finding of facts/findings.json, with the correction if known."""
+        report(self.context.notes, finding, self.name, at or self.text.scalar, fix=self.fix, **values)
 
     def correction(self, is_broken: bool) -> Fix | None:
         """Return the closest form that RLinf starts; None if correct or without a known correction.
