@@ -21,8 +21,8 @@ from ...text.edit import number_or_text, ranks_to_data, to_yaml
 from ...training_job import TrainingJob
 from ..dialect import Rendering
 from ..written import add_title, merge_keys, put
-from .hardware import hardware_types
 from .known import FACTS, FSDP, MEGATRON, RESERVED_LABELS
+from .section import hardware_types
 
 
 def _group(cluster: Cluster, group: NodeGroup, reasons: list[Finding]) -> Data:

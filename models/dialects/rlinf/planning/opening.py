@@ -30,8 +30,7 @@ from ...following import ChosenDegrees, interpolates, report_all_refused, with_d
 from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, all_tasks, list_words, task_facts, time_advice
 from ..modes.state import TASKS, Placer, degree_keys, placer_of
 from .hints import PlannedPart, infers, is_separate, unstarted_inference
-from .tables import BY_ENVIRONMENTS, read_profile
-from .times import BATCH, TimedFile
+from .times import BATCH, BY_ENVIRONMENTS, TimedFile, read_profile
 
 
 def open_ranks(
