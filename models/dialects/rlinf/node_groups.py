@@ -290,21 +290,16 @@ def machines_of(notes: Notes, count: int, at: Value, groups: list[DeclaredGroup]
     """
     if isinstance(machines, Cluster) and len(machines.nodes) < count:
         has = len(machines.nodes)
-        message = f"`num_nodes` is {count}, but the cluster has {with_noun(has, 'node')}"
-        notes.error(
-            "PW114", "", message, at, f"{has} exist{'s' * (has == 1)}", f"give a cluster of {with_noun(count, 'node')}", None,
-            "RLinf waits for the others without a limit",
-        )  # fmt: skip
-        kinds = {
-            tuple((device.model, len(stretch.node.accelerators)) for device in stretch.node.accelerators[:1]) for stretch in machines.alike
-        }
-        kind = kinds.pop() if len(kinds) == 1 else ()
-        return machines_of(notes, count, at, groups, DeclaredNodes(kind[0][1], kind[0][0]) if kind else None)
+        report(notes, "cluster too small", "", at, count=count, nodes=has, exist=f"{has} exist{'s' * (has == 1)}")
+        kinds = {(stretch.node.accelerator_model, len(stretch.node.accelerators)) for stretch in machines.alike}
+        model, per_node = kinds.pop() if len(kinds) == 1 else ("", 0)
+        return machines_of(notes, count, at, groups, DeclaredNodes(per_node, model) if per_node else None)
     if isinstance(machines, Cluster):
         if len(machines.nodes) > count:
-            selection = f"the first {count} are" if count > 1 else "only the first is"
-            message = f"the cluster has {len(machines.nodes)} nodes, of which {selection} used: `num_nodes` is {count}"
-            notes.info("PW114", "", message, at, f"the first {'ones are' if count > 1 else 'one is'} used")
+            selection, label = (
+                (f"the first {count} are", "the first ones are used") if count > 1 else ("only the first is", "the first one is used")
+            )
+            report(notes, "cluster larger", "", at, nodes=len(machines.nodes), selection=selection, count=count, label=label)
         nodes, is_counted = machines.nodes[:count], machines.counted
     elif isinstance(machines, DeclaredNodes):
         nodes, is_counted = _select_declared(machines, count, groups), True
@@ -326,9 +321,8 @@ def warn_of_hidden(notes: Notes, cluster: Cluster) -> None:
     most = max((len(group.node.accelerators) for group in cluster.alike), default=0)
     if machine is None or machine.variable != "CUDA_VISIBLE_DEVICES" or not 0 < (machine.accelerators or 0) < most:
         return
-    message = f"`{machine.variable}` shows {machine.accelerators}, but RLinf counts and uses all {most} accelerators of a node"
-    help = f"remove it, and place the components on ranks of {machine.accelerators} accelerators"
-    notes.warn("PW114", "", message, machine.accelerators_span or notes.document.root.span, "not read", help)
+    at = machine.accelerators_span or notes.document.root.span
+    report(notes, "accelerators hidden", "", at, shown=machine.accelerators, most=most)
 
 
 def _select_declared(machines: DeclaredNodes, count: int, groups: list[DeclaredGroup]) -> Nodes:

@@ -16,7 +16,6 @@ from typing import Any, Collection, Iterable, Mapping, Sequence
 
 from ...configuration.notes import Notes, is_unknown
 from ...configuration.settings import Settings
-from ...findings.finding import Severity, error
 from ...findings.span import Edit, Span
 from ...machines.node import Hardware
 from ...machines.shorthand import MAX_NODES
@@ -27,7 +26,7 @@ from ...text.interpolation import Interpolator
 from ...text.nearest import SLIP, closest, nearest
 from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, kind_of, plain
 from ..unread import counting_keys, report_unread
-from .known import CHECKED, FACTS, FOLDER, names, releases_before, releases_of, report
+from .known import FACTS, FOLDER, names, releases_before, releases_of, report
 
 
 def is_absent(value: Value | None) -> bool:
@@ -111,8 +110,7 @@ def section_of(notes: Notes, interpolator: Interpolator, root: MapNode) -> MapNo
     for entry in section:
         close = None if entry.key.text in _KEYS else nearest(entry.key.text, [key for key in _REQUIRED if section.get(key) is None])
         if close and not notes.partial:
-            message = f"`cluster` has no `{close}`, but `{entry.key.text}`, which RLinf does not know"
-            notes.error("PW101", "cluster", message, entry.key.span, "not a key", f"write `{close}`", notes.rename(entry, close))
+            report(notes, "cluster key misspelt", "cluster", entry.key.span, notes.rename(entry, close), key=entry.key.text, close=close)
         if close:
             new_entry = Entry(replace(entry.key, text=close), entry.value)
             section = replace(section, entries=tuple(new_entry if old is entry else old for old in section.entries))
@@ -124,7 +122,7 @@ def _warn(notes: Notes, entry: Entry, path: str, help: str, edit: Edit | None) -
     if notes.partial and any(key.startswith(f"{path}.") for key in changes):
         fate = "Hydra refuses it unless `defaults` have it"
         notes.unsure("PW104", path, f"Hydra refuses `{path}` unless `defaults` that could not be read have it", True, FOLDER)
-    notes.warn("PW104", path, f"no release of RLinf has `{path}`", entry.key.span, "not a key", help, edit, fate)
+    report(notes, "key unknown", path, entry.key.span, edit, help=help, fate=fate)
 
 
 _APART = ("placewright", "profile_data", "hydra", "defaults")
@@ -156,8 +154,7 @@ def check_keys(notes: Notes, settings: Settings, root: MapNode, missing: Mapping
                 help, edit = notes.to_rename(owner, entry, close)
                 if before + close in missing:
                     misspelt.add(before + close)
-                    message = f"no release of RLinf has `{path}`, and RLinf misses `{before}{close}`"
-                    notes.error("PW104", path, message, entry.key.span, "not a key", help, edit)
+                    report(notes, "key missed", path, entry.key.span, edit, close=before + close, help=help)
                 else:
                     _warn(notes, entry, path, help, edit)
             elif path not in read_paths and not (is_known and isinstance(entry.value, Scalar)):
@@ -177,11 +174,9 @@ def _report_missing(notes: Notes, settings: Settings, missing: Mapping[str, str]
         why = f"RLinf reads {text} and {len(missing) - len(keys[:_MOST_MISSING])} more keys, which are not here"
         notes.unsure("PW101", "", why, True, "Add the rest of the configuration, or name the folder of its `defaults`")
     elif keys:
-        message = f"there is no {text}: RLinf reads {'it' if len(keys) == 1 else 'them'} without a default"
         sources = tuple(dict.fromkeys(f"RLinf, {source}" for source in missing.values()))
-        notes.error(
-            "PW101", keys[0].partition(".")[0], message, notes.document.root.span.part(0, 1), "", f"add {text}", None, CHECKED, *sources
-        )
+        subject, at, them = keys[0].partition(".")[0], notes.document.root.span.part(0, 1), "it" if len(keys) == 1 else "them"
+        report(notes, "keys missing", subject, at, keys=text, them=them, further=sources)
 
 
 def read_num_nodes(notes: Notes, section: MapNode, value: Value | None) -> int | None:
@@ -200,12 +195,10 @@ def read_num_nodes(notes: Notes, section: MapNode, value: Value | None) -> int |
         notes.report_type("cluster", "num_nodes", value, "a whole number", help, edit)
         return correction
     if number < 1:
-        message = f"`num_nodes` is {number}, but there must be at least 1 node"
-        notes.error("PW105", "cluster", message, value, "too few", "write `1`", notes.replace(value, "1"))
+        report(notes, "few nodes", "cluster", value, notes.replace(value, "1"), count=number)
         return 1
     if number > MAX_NODES:
-        message = f"`num_nodes` is {number:,}, more than the {MAX_NODES:,} nodes that are read"
-        notes.findings.append(error("PW002", "cluster", message, value.span, label="too many", help="is this number meant?"))
+        report(notes, "many nodes", "cluster", value, count=number, most=MAX_NODES)
         return None
     notes.text(value, "cluster", quoted=False)
     return number
@@ -221,10 +214,7 @@ def check_profiling(notes: Notes, value: Value | None) -> None:
         return
     reader = ClusterSection(notes, "PW117", "profiling")
     if older := releases_before("cluster_key", "profiling"):
-        message = f"RLinf before {older.until} ignores `profiling`"
-        notes.judge(
-            older, Severity.WARNING, reader.code, reader.subject, message, value, "ignored", f"run RLinf {older.until}, or remove it"
-        )
+        report(notes, "profiling ignored", reader.subject, value, releases=older, release=older.until)
         if notes.choice is not None and notes.choice.has(older):
             return
     section = reader.mapping(value, "`profiling`", "write `backend: nsight` below it", _PROFILING)
@@ -346,9 +336,8 @@ def _check_release(reader: ClusterSection, kind: str, device: MapNode) -> None:
     for entry in device:
         older = releases_before("hardware_field", f"{kind}.{entry.key.text}")
         if older and older != type_releases:
-            message = f"a {kind} configuration has no key `{entry.key.text}` before RLinf {older.until}"
-            help, edit = f"remove it, or run RLinf {older.until}", notes.remove(device, entry)
-            notes.judge(older, Severity.ERROR, "PW104", group, message, entry.key.span, "not a key yet", help, edit)
+            values = {"type": kind, "key": entry.key.text, "release": older.until}
+            report(notes, "field before", group, entry.key.span, notes.remove(device, entry), releases=older, **values)
     for name in hardware_types()[kind]["fields"]:
         for releases in releases_of("hardware_required", f"{kind}.{name}"):
             if device.get(name) is None and notes.choice is not None and notes.choice.has(releases):
