@@ -73,7 +73,7 @@ def _engines(mode: Mode) -> None:
     rollout, processes = mode.components.get("rollout"), mode.processes("rollout")
     if rollout is None or not processes:
         return
-    tp, pp, per_process = mode.tp("rollout"), mode.degrees("rollout").pp, rollout.per_process
+    tp, pp, per_process = mode.degrees("rollout").tp, mode.degrees("rollout").pp, rollout.per_process
     if not tp or not pp or per_process < tp.value:
         why = f"depends on degrees that are not known, or do not fit: see {DEGREE}"
         mode.derivations.append(Derivation("rollout", WORLD_SIZE, NOT_KNOWN, why))

@@ -91,20 +91,18 @@ def _rollout(mode: Mode, current: Arrangement) -> ProcessShape | None:
     """
     rollout, count, extent = mode.degrees("rollout"), mode.count("rollout"), mode.extent("rollout")
     shares = current is Arrangement.COLLOCATED
-    if count is not None and not fits_in(mode, "rollout", rollout.tp, count, mode.tp("actor")):
+    if count is not None and not fits_in(mode, "rollout", rollout.tp, count, mode.degrees("actor").tp):
         return None
     if current is Arrangement.AUTO and extent and count and mode.settings.flag("cluster.use_pre_process_policy", DEGREE):
         actors = mode.count("actor") or 0
         if rollout.tp and not fits_whole(mode, "actor", actors, ProcessShape(rollout.tp.value), rollout.tp):
             return None
         shape = shape_of_rollout(mode, False, count + actors)
-        whole = range(extent.stop)
-        if shape is None or not runs_in_mode(mode, mode.components["rollout"], whole, shape):
+        if shape is None or not runs_in_mode(mode, mode.components["rollout"], range(extent.stop), shape):
             return None
-        if not count % shape.block:
-            return shape
-        mode.report("auto starts at zero", "rollout", last=whole[-1], share=write_range(extent))
-        return None
+        if count % shape.block:
+            mode.report("auto starts at zero", "rollout", last=extent.stop - 1, share=write_range(extent))
+        return None if count % shape.block else shape
     if shares and rollout.pp and rollout.pp.value > 1:
         mode.report("pp ignored", "rollout", rollout.pp.span, pp=rollout.pp.text)
     return None if current is Arrangement.NONE else shape_of_rollout(mode, shares, count)
@@ -144,7 +142,7 @@ def _count_samples(mode: Mode, name: str) -> None:
 def _evaluation(mode: Mode) -> None:
     """Apply reasoning evaluation: rollout and reward; other components stay as written."""
     need_sections(mode, "rollout")
-    tp, count = mode.tp("rollout"), mode.count("rollout")
+    tp, count = mode.degrees("rollout").tp, mode.count("rollout")
     shape = ProcessShape(tp.value) if tp else None
     if count and not (fits_in(mode, "rollout", tp, count) and shape and fits_whole(mode, "rollout", count, shape, tp)):
         shape = None
@@ -161,7 +159,7 @@ def _multi_agent(mode: Mode) -> None:
     """Apply the multi-agent mode: several engines on the actor's accelerators."""
     need_sections(mode, "actor.model", "rollout")
     check_inference(mode, Arrangement.COLLOCATED)
-    actor, rollout = mode.tp("actor"), mode.tp("rollout")
+    actor, rollout = mode.degrees("actor").tp, mode.degrees("rollout").tp
     count, trains = mode.count("rollout"), mode.count("actor")
     check_engine_tp(mode, True, partly=count is not None and trains is not None and count < trains)
     mode.relate(COLOCATED, "actor", "reward")
@@ -200,14 +198,11 @@ def _judge(mode: Mode, shape: ProcessShape | None) -> None:
     if not mode.flag("agentloop.use_local_judge"):
         return
     need_components(mode, JUDGE)
-    extent = mode.extent(JUDGE)
-    if extent and shape and not fits_whole(mode, JUDGE, len(extent), shape):
-        shape = None
-    for key in ("tensor_parallel_size", "pipeline_parallel_size", "dp_size"):
-        degree = mode.settings.whole(f"{JUDGE}.{key}", DEGREE)
-        if extent and degree and shape and not fits_whole(mode, JUDGE, len(extent), ProcessShape(degree.value), degree):
-            shape = None
-    pack(mode, JUDGE, shape, fills=True)
+    keys, extent = ("tensor_parallel_size", "pipeline_parallel_size", "dp_size"), mode.extent(JUDGE)
+    degrees = [degree for key in keys if (degree := mode.settings.whole(f"{JUDGE}.{key}", DEGREE))]
+    blocks = [(shape, None), *((ProcessShape(degree.value), degree) for degree in degrees)] if shape and extent else []
+    fits = all(fits_whole(mode, JUDGE, len(extent or ()), *block) for block in blocks)
+    pack(mode, JUDGE, shape if fits else None, fills=True)
 
 
 def _hybrid(mode: Mode) -> None:

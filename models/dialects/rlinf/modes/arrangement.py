@@ -227,7 +227,7 @@ def check_engine_tp(mode: Mode, shares: bool, partly: bool = False) -> None:
     `partly` on them. If a plan chooses degrees, the candidate arrangements state the valid
     combinations.
     """
-    actor, rollout = mode.tp("actor"), mode.tp("rollout")
+    actor, rollout = mode.degrees("actor").tp, mode.degrees("rollout").tp
     if mode.plans_both and {"actor", "rollout"} & mode.choices.keys():
         return
     if not actor or not rollout or rollout.value <= actor.value or not mode.has("actor") or not mode.has("rollout"):

@@ -37,7 +37,7 @@ def shape_of_rollout(mode: Mode, shares: bool, count: int | None) -> ProcessShap
     """
     if not shares:
         return _engines_apart(mode, count)
-    actor, rollout = mode.tp("actor"), mode.tp("rollout")
+    actor, rollout = mode.degrees("actor").tp, mode.degrees("rollout").tp
     if not actor or not rollout:
         return None
     if actor.value > rollout.value and actor.scalar and actor.is_float:

@@ -44,7 +44,7 @@ def has_weight_exchange(mode: Mode) -> bool:
 
 def engine_mismatch(mode: Mode) -> str:
     """Return why rollout gets no weights with any accelerator count; "" if some counts work."""
-    actor, rollout = mode.tp("actor"), mode.tp("rollout")
+    actor, rollout = mode.degrees("actor").tp, mode.degrees("rollout").tp
     if not has_weight_exchange(mode) or not actor or not rollout or actor.value % rollout.value == 0:
         return ""
     return f"the tp of actor, {actor.value}, is no multiple of the tp of rollout, {rollout.value}"
@@ -91,7 +91,7 @@ def sections_of_inference(mode: Mode) -> list[str]:
 def inference_mismatch(mode: Mode) -> tuple[str, str, Amount, int] | None:
     """Return (inference without weights, reason, its tp, a fitting tp), else None."""
     for name, role in _megatron_inference(mode):
-        worker, inference = mode.tp(role), mode.tp(name)
+        worker, inference = mode.degrees(role).tp, mode.degrees(name).tp
         if worker and inference and worker.value % inference.value:
             why = f"the tp of {role}, {worker.value}, is no multiple of the tp of {name}, {inference.value}"
             return name, why, inference, gcd(worker.value, inference.value)
@@ -197,7 +197,7 @@ def _inference_pairs(mode: Mode) -> tuple[PairedShapes, ...]:
     """Return choices of a trained component whose tp is a multiple of the inference tp."""
     pairs = []
     for name, role in _megatron_inference(mode):
-        worker, inference, choices = mode.tp(role), mode.tp(name), mode.choices.get(role, ())
+        worker, inference, choices = mode.degrees(role).tp, mode.degrees(name).tp, mode.choices.get(role, ())
         # Equal degrees may depend on each other.
         if choices and worker and inference and worker.value != inference.value:
             fitting = [choice for choice in choices if choice.tp % inference.value == 0]
@@ -228,7 +228,7 @@ def arrangements(mode: Mode) -> Iterator[FrameworkArrangement]:
     """Yield the arrangements that RLinf would start, for components without explicit ranks."""
     inference, critics, critic = mode.first_of(*INFERRING), mode.first_of(CRITICS_INFERENCE), mode.first_of("critic")
     idle = [name for name in (inference, critics) if name]
-    actor, rollout, pairings, shape = mode.tp("actor"), mode.tp("rollout"), _pair_shapes(mode, is_collocated=True), None
+    actor, rollout, pairings, shape = mode.degrees("actor").tp, mode.degrees("rollout").tp, _pair_shapes(mode, is_collocated=True), None
     if actor and rollout:
         shape = interleave(actor.value, rollout.value, mode.backend("actor", PLANS) == FSDP)
     shares = mode.task != "coding_online_rl" and (any(pair.shapes for pair in pairings) if pairings else shape is not None)

@@ -119,16 +119,13 @@ def degrees_by_arrangement(settings: Settings, name: str) -> tuple[Parallel, Par
     On the actor's accelerators, engines have tp alone, and Megatron's inference has the degrees of
     the trained role.
     """
-    if name != "rollout" and name not in INFERENCE:
-        return None
-    own_degrees = degrees_of(settings, name).parallel
+    role, own_degrees = INFERENCE.get(name), degrees_of(settings, name).parallel
     if name == "rollout":
-        return (own_degrees, Parallel(own_degrees.tp)) if own_degrees and own_degrees.pp > 1 else None
-    role = INFERENCE[name]
-    role_degrees = degrees_of(settings, role).parallel
-    if own_degrees and role_degrees and own_degrees != role_degrees and settings.word(f"{role}.training_backend", DEGREE) == MEGATRON:
-        return own_degrees, role_degrees
-    return None
+        together = Parallel(own_degrees.tp) if own_degrees else None
+    else:
+        is_divided = role and settings.word(f"{role}.training_backend", DEGREE) == MEGATRON
+        together = degrees_of(settings, role).parallel if role and is_divided else None
+    return (own_degrees, together) if own_degrees and together and own_degrees != together else None
 
 
 TASKS = names("task")
@@ -138,7 +135,7 @@ Source: RLinf, rlinf/config.py, SUPPORTED_TASK_TYPE.
 """
 
 MULTI_AGENT_DATA = "wideseek_r1"
-"""Value of `data.type` that only the multi-agent main programs support."""
+"""Value of `data.type` of the multi-agent main programs alone."""
 
 
 class Placer(str, Enum):
@@ -298,10 +295,6 @@ class Mode(Facts):
     def degrees(self, name: str) -> ParallelSettings:
         """Return the degrees of a component by the settings of the job."""
         return degrees_of(self.settings, name)
-
-    def tp(self, name: str) -> Amount | None:
-        """Return the tp of a component by the settings of the job; None if unknown."""
-        return degrees_of(self.settings, name).tp
 
     def backend(self, role: str, code: str = DEGREE) -> str | None:
         """Return the training backend of a role; None if unknown."""
