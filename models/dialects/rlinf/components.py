@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from dataclasses import field, replace
 from itertools import accumulate
-from typing import Any, Mapping
+from typing import Any, Iterator, Mapping
 
 from ...component import UNBOUNDED, Component
 from ...configuration.notes import RANKS, Notes, ScalarText, is_unknown
@@ -36,6 +36,7 @@ from ...placements.placement_text import (
 )
 from ...placements.run_checks import twice, why_not
 from ...record import dataclass
+from ...text.commas import JOINED, join_split
 from ...text.edit import in_flow_map, plain_or_quoted
 from ...text.nearest import nearest
 from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, kind_of
@@ -111,45 +112,42 @@ def read_labels(notes: Notes, value: Value, name: str, declaration: DeclaredGrou
     return Labels(labels, value) if labels and None not in corrections else None
 
 
-def _correct_label(notes: Notes, label: str, candidates: list[str]) -> str | None:
-    """Return the intended label; "" for an empty label; None without a similar one."""
-    if label in candidates or not label:
-        return label
-    return nearest(label.strip(), candidates) if len(notes.findings) < MAX_SUGGESTIONS else None
+def _labels_in(
+    notes: Notes, text: ScalarText, candidates: list[str], in_flow: bool
+) -> Iterator[tuple[str, str | None, Span | Scalar, Edit | None]]:
+    """Yield (label, intended label, place, edit that corrects all labels) per label of `a800,4090`.
 
-
-def _labels_in(notes: Notes, text: ScalarText, candidates: list[str], in_flow: bool) -> list[tuple[str, Span | Scalar, Edit | None]]:
-    """Return (label, place, edit that corrects all labels) per label of `a800,4090`."""
-    pieces = text.text.split(",")
+    The intended label is "" for an empty label, and None without a similar one.
+    """
+    pieces, is_short = text.text.split(","), len(notes.findings) < MAX_SUGGESTIONS
     labels = [piece.strip() for piece in pieces] if len(pieces) > 1 else pieces
-    corrections = [_correct_label(notes, label, candidates) for label in labels]
-    better = ",".join(label for label in corrections if label)
-    edit = text.replace(better, in_flow) if better and None not in corrections else None
-    entries: list[tuple[str, Span | Scalar, Edit | None]] = []
-    for label, after in zip(labels, accumulate((len(piece) + 1 for piece in pieces), initial=0)):
+    known_labels = {*candidates, ""}
+    intended = [label if label in known_labels else nearest(label.strip(), candidates) if is_short else None for label in labels]
+    better = ",".join(label for label in intended if label)
+    edit = text.replace(better, in_flow) if better and None not in intended else None
+    for label, meant, after in zip(labels, intended, accumulate((len(piece) + 1 for piece in pieces), initial=0)):
         start = text.text.find(label, after)
         is_here = text.shift is not None and label and start >= 0
-        entries.append((label, text.part(start, start + len(label)) if is_here else text.scalar, edit))
-    return entries
+        yield label, meant, text.part(start, start + len(label)) if is_here else text.scalar, edit
 
 
 def _check_label(
-    notes: Notes, name: str, declaration: DeclaredGroups, candidates: list[str], label: str, place: Span | Scalar, edit: Edit | None
-) -> str | None:
+    notes: Notes, name: str, declaration: DeclaredGroups, candidates: list[str],
+    label: str, intended: str | None, place: Span | Scalar, edit: Edit | None,
+) -> str | None:  # fmt: skip
     """Return the intended label; note an unknown label, unless its group has an error already."""
     if label in declaration.broken or (declaration.nameless and label not in candidates):
         return None
     if label in declaration.empty:
         report(notes, "node group without nodes", name, place, label=label)
         return None
-    correction = _correct_label(notes, label, candidates)
     if label not in candidates:
         choices = ", ".join(f"`{known_label}`" for known_label in candidates[:12]) + (" ..." if len(candidates) > 12 else "")
-        better = correction or (edit.text if edit and correction is not None else "")
+        edit = edit if intended is not None else None
+        better = intended or (edit.text if edit else "")
         help = f"write `{better}`" if better else f"name one of {choices}"
-        edit = edit if correction is not None else None
         report(notes, "node group unknown", name, place, edit, label=label, choices=choices, help=help)
-    return correction
+    return intended
 
 
 def number_ranks(cluster: Cluster | None, labels: tuple[str, ...]) -> NumberedResources:
@@ -319,38 +317,21 @@ def split_by_commas(notes: Notes, value: MapNode, component: str = "") -> MapNod
     """
     if not value.flow:
         return value
-    entries: list[Entry] = []
-    names: list[Entry] = []  # bare entries before the key that they belong to
-    for entry in value.entries:
-        is_bare, last = notes.is_bare(entry), entries[-1] if entries and not names else None
-        goes_on = nearest(entry.key.text.partition(" ")[0], KEYS) is None if component else bool(_RANKS.fullmatch(entry.key.text))
-        if is_bare and goes_on and last is not None and isinstance(last.value, Scalar) and not notes.is_bare(last):
-            entries[-1] = Entry(last.key, _join(last.value, entry.key))
-        elif is_bare and not component and not _RANKS.fullmatch(entry.key.text):
-            names.append(entry)
-        else:
-            key = _join(names[0].key, entry.key, *(name.key for name in names[1:])) if names else entry.key
-            entries, names = [*entries, Entry(key, entry.value)], []
+
+    def continues(text: str) -> bool:
+        return nearest(text.partition(" ")[0], KEYS) is None if component else bool(_RANKS.fullmatch(text))
+
+    entries = join_split(value, notes.is_bare, continues, not component)
     for entry in entries:
         for scalar, noun in ((entry.key, "key"), (entry.value, "value")):
-            if isinstance(scalar, Scalar) and scalar.tag == _JOINED:
+            if isinstance(scalar, Scalar) and scalar.tag == JOINED:
                 why = "RLinf ignores the rest silently" if component else "RLinf takes the rest for components without a placement"
                 severity, text = Severity.WARNING if component else Severity.ERROR, f'"{scalar.text}"'
                 values = {"severity": severity, "noun": noun, "text": text, "why": why}
                 subject = component or entry.key.text.partition(",")[0]
                 report(notes, "split by a comma", subject, scalar.span, Edit(scalar.span, text), **values)
-    new_entries = (Entry(entry.key, value.get(entry.key.text) or entry.value) for entry in entries) if component else entries
-    return MapNode((*new_entries, *names), value.span, value.flow)
-
-
-_JOINED = "!joined"
-"""Tag of texts that a comma had split."""
-
-
-def _join(first: Scalar, last: Scalar, *between: Scalar) -> Scalar:
-    text = ",".join(piece.text for piece in (first, *between, last))
-    span = Span(first.span.file, first.span.start, last.span.end, first.span.line, first.span.column)
-    return Scalar(text, _JOINED, span, span)
+    new_entries = tuple(Entry(entry.key, value.get(entry.key.text) or entry.value) for entry in entries) if component else entries
+    return MapNode(new_entries, value.span, value.flow)
 
 
 def component_placement(notes: Notes, section: MapNode, value: Value | None, has_hints: bool) -> MapNode | None:
