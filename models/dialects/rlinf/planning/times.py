@@ -38,7 +38,7 @@ from ....quantity import AdviceError
 from ....record import dataclass
 from ....text.tree import MapNode, Scalar, Value, find
 from ....times import as_it_runs
-from ..known import COST, INFERENCE, INFERRING, KEY, MEGATRON, PLANS
+from ..known import COST, INFERENCE, INFERRING, KEY, MEGATRON, PLANS, report
 from ..modes.state import degrees_by_arrangement, degrees_of
 from ..section import is_absent
 from .hints import infers, is_separate
@@ -86,8 +86,7 @@ def _read_rows(notes: Notes, settings: Settings, key: str, table: MapNode) -> It
     for entry in table:
         count = entry.key.text
         if not (count.isascii() and count.isdecimal() and len(count) < 10 and int(count)):
-            message = f"`{key}` has seconds by the number of environments on one accelerator, and `{count[:40]}` is no such number"
-            notes.error("PW105", KEY, message, entry.key, "no number", "write whole numbers such as `16: 2.46`")
+            report(notes, "environments no number", KEY, entry.key, key=key, count=count[:40])
         elif (seconds := _seconds(notes, settings, f"{KEY}.{key}.{count}")) is not None:
             yield int(count), Fraction(seconds, SECOND)
 
@@ -318,10 +317,8 @@ class TimedFile:
         for name, rows in profile.shares.items():
             if amount is None or name not in times or times[name].measured:
                 continue
-            share = f"any share of {with_noun(amount.value, 'environment')} on up to {self.size(name)} accelerators"
-            message = f"impossible: `{BY_ENVIRONMENTS[name]}` has no time for {share}"
-            help, why = "measure more numbers of environments, or add nodes", f"it has times for up to {max(rows)} on one accelerator"
-            self.notes.error("PW601", name, message, profile.spans[name], "", help, None, why)
+            values = {"key": BY_ENVIRONMENTS[name], "amount": amount.value, "size": self.size(name), "most": max(rows)}
+            report(self.notes, "no time for shares", name, profile.spans[name], **values)
 
     def followers(self, candidates: ComponentsByName, times: Mapping[str, TimedComponent]) -> dict[str, str]:
         """Return component without times -> planned leader on its accelerators.
