@@ -10,6 +10,7 @@ from dataclasses import field, replace
 from typing import Iterator, Sequence
 
 from ...configuration.notes import Notes, is_unknown
+from ...configuration.parts import PartReader, is_absent
 from ...findings.finding import Severity
 from ...findings.span import Edit
 from ...findings.wording import with_noun
@@ -25,7 +26,7 @@ from ...record import dataclass
 from ...text.edit import in_flow_map, plain_or_quoted
 from ...text.tree import ListNode, MapNode, Scalar, Value, find, kind_of, plain
 from .known import RESERVED_LABELS, report
-from .section import ClusterSection, GroupHardware, is_absent, read_hardware
+from .section import GroupHardware, read_hardware
 
 
 def read_node_ranks(
@@ -77,7 +78,7 @@ def _expression(notes: Notes, scalar: Scalar, subject: str, size: int | None, wh
 _SOFTWARE_KEYS = ("node_ranks", "env_vars", "python_interpreter_path")
 
 
-def _environments(reader: ClusterSection, value: Value, nodes: Ranks, size: int | None) -> tuple[EnvConfig, ...]:
+def _environments(reader: PartReader, value: Value, nodes: Ranks, size: int | None) -> tuple[EnvConfig, ...]:
     """Return the readable `env_configs` of a group, which has each node and variable once."""
     claims, names, configs, group = Claims(), set[str](), list[EnvConfig](), reader.subject
     noun = f"an item of `env_configs` of group `{group}`"
@@ -104,7 +105,7 @@ def _environments(reader: ClusterSection, value: Value, nodes: Ranks, size: int 
     return tuple(configs)
 
 
-def _variables(reader: ClusterSection, value: Value | None, names: set[str]) -> Iterator[tuple[str, str]]:
+def _variables(reader: PartReader, value: Value | None, names: set[str]) -> Iterator[tuple[str, str]]:
     """Yield the variables; RLinf refuses the same one again (in `names`), even for different nodes."""
     if value is None or is_absent(value):
         return
@@ -167,7 +168,7 @@ def read_node_groups(notes: Notes, value: Value | None, size: int | None) -> Dec
     if value is None or not _is_said(value) or (isinstance(value, MapNode) and not value.entries):
         return result
 
-    items = ClusterSection(notes, "PW105", "node_groups").items(value, "`node_groups`")
+    items = PartReader(notes, "PW105", "node_groups").items(value, "`node_groups`")
     result.nameless |= items is None
     labels: set[str] = set()
     members = 0
@@ -184,7 +185,7 @@ def read_node_groups(notes: Notes, value: Value | None, size: int | None) -> Dec
 
 def _read_group(notes: Notes, value: Value, size: int | None, result: DeclaredGroups, labels: set[str]) -> None:
     label_value = find(value, "label")
-    section = ClusterSection(notes, "PW105", label_value.text if isinstance(label_value, Scalar) else "node_groups")
+    section = PartReader(notes, "PW105", label_value.text if isinstance(label_value, Scalar) else "node_groups")
     item = section.mapping(value, "`each item of node_groups`", "write `- label: ...` and `node_ranks: ...`", _KEYS, "a node group")
     if item is None:
         result.nameless = True
@@ -218,7 +219,7 @@ def _is_said(value: Value | None) -> bool:
 def _build_group(notes: Notes, item: MapNode, label: str, nodes: Ranks, size: int | None) -> DeclaredGroup:
     """Return the group with hardware and software; without them if the node count is unknown."""
     flag, type_, hardware_value, environment = (item.get(key) for key in ("ignore_hardware", "hardware_type", "hardware", "env_configs"))
-    reader = ClusterSection(notes, "PW115", label)
+    reader = PartReader(notes, "PW115", label)
     configs = () if environment is None or size is None else _environments(reader, environment, nodes, size)
     has_hardware = _is_said(hardware_value)
     hardware = read_hardware(notes, hardware_value, label, nodes) if hardware_value and has_hardware and size is not None else None

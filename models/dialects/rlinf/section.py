@@ -12,11 +12,12 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from itertools import islice
-from typing import Any, Collection, Iterable, Mapping, Sequence
+from typing import Any, Collection, Mapping
 
 from ...configuration.notes import Notes, is_unknown
+from ...configuration.parts import PartReader, is_absent
 from ...configuration.settings import Settings
-from ...findings.span import Edit, Span
+from ...findings.span import Edit
 from ...machines.node import Hardware
 from ...machines.shorthand import MAX_NODES
 from ...ranks import Ranks
@@ -24,72 +25,9 @@ from ...record import dataclass
 from ...text.document import SettingMark
 from ...text.interpolation import Interpolator
 from ...text.nearest import SLIP, closest, nearest
-from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, kind_of, plain
+from ...text.tree import Entry, MapNode, Scalar, Value, kind_of, plain
 from ..unread import counting_keys, report_unread
 from .known import FACTS, FOLDER, names, releases_before, releases_of, report
-
-
-def is_absent(value: Value | None) -> bool:
-    """Return True if a value is missing, unknown or null."""
-    return value is None or is_unknown(value) or (isinstance(value, Scalar) and value.is_null)
-
-
-@dataclass(frozen=True)
-class ClusterSection:
-    """Part of the section, with code and subject of its findings."""
-
-    notes: Notes
-    code: str
-    subject: str
-
-    def error(self, message: str, at: Span | Value, label: str, help: str, edit: Edit | None = None) -> None:
-        """Add an error of this part."""
-        self.notes.error(self.code, self.subject, message, at, label, help, edit)
-
-    def report_kind(self, noun: str, target: str, value: Value, help: str, edit: Edit | None = None) -> None:
-        """Add an error for a value of the wrong kind."""
-        kind = kind_of(value)
-        self.error(f"{noun} must be {target}, but it is {kind}", value, kind, help, edit)
-
-    def mapping(self, value: Value, noun: str, help: str, keys: Sequence[str], section: str = "") -> MapNode | None:
-        """Return the map without unknown keys; None and a finding for another kind of value.
-
-        `section` stands for the noun in findings about keys.
-        """
-        if isinstance(value, MapNode):
-            return self.notes.unknown_keys(value, self.subject, keys, True, section or noun)
-        if not is_unknown(value):
-            self.report_kind(noun, "a map", value, help)
-        return None
-
-    def items(self, value: Value, noun: str) -> Sequence[Value] | None:
-        """Return the items of a list; None and a finding for another kind of value."""
-        if isinstance(value, ListNode):
-            return value.items
-        if is_absent(value):
-            return ()
-        self.report_kind(noun, "a list", value, "start each item with `- `: is a `-` missing?")
-        return None
-
-    def word(self, value: Value, names: Iterable[str], message: str, label: str) -> str | None:
-        """Return the word if it is in `names`; else a similar name, with an error.
-
-        `message` has a placeholder for the written word.
-        """
-        candidates = tuple(names)
-        text = ("" if value.is_null else value.text) if isinstance(value, Scalar) else kind_of(value)
-        if is_unknown(value) or (isinstance(value, Scalar) and text in candidates):
-            return text if text in candidates else None
-        close = nearest(text, candidates)
-        help, edit = (f"write `{close}`", self.notes.replace(value, close)) if close else (f"write one of {', '.join(candidates)}", None)
-        self.error(message.format(text or "nothing"), value, label, help, edit)
-        return close
-
-    def missing(self, owner: MapNode, key: str, message: str, value: str = "") -> None:
-        """Add an error for a required key; `value` is the correction."""
-        edit = self.notes.add(owner, key, value) if value else None
-        self.notes.error("PW101", self.subject, message, owner.span, "here", f"add `{key}: {value or '...'}`", edit)
-
 
 _REQUIRED = ("num_nodes", "component_placement")
 _POLICIES = ("auto_scheduler", "use_pre_process_policy", "use_wait_before_last_iter_policy")
@@ -212,7 +150,7 @@ def check_profiling(notes: Notes, value: Value | None) -> None:
     """Note a section that the release ignores, that is no map, or has unknown keys."""
     if value is None or is_absent(value):
         return
-    reader = ClusterSection(notes, "PW117", "profiling")
+    reader = PartReader(notes, "PW117", "profiling")
     if older := releases_before("cluster_key", "profiling"):
         report(notes, "profiling ignored", reader.subject, value, releases=older, release=older.until)
         if notes.choice is not None and notes.choice.has(older):
@@ -257,7 +195,7 @@ class GroupHardware:
 
 def read_hardware(notes: Notes, value: Value, group: str, nodes: Ranks) -> GroupHardware | None:
     """Return the hardware of a group; None (noted) if its type is unknown."""
-    reader = ClusterSection(notes, CODE, group)
+    reader = PartReader(notes, CODE, group)
     section = reader.mapping(value, f"`hardware` of group `{group}`", "write `type:` and `configs:`", ("type", "configs"), "`hardware`")
     if section is None:
         return None
@@ -286,7 +224,7 @@ def read_hardware(notes: Notes, value: Value, group: str, nodes: Ranks) -> Group
     return GroupHardware(kind, tuple(devices), complete, complete and _is_open(reader, kind, configs, nodes, {rank for rank, _ in devices}))
 
 
-def _is_open(reader: ClusterSection, kind: str, configs: Value, nodes: Ranks, device_ranks: Collection[int]) -> bool:
+def _is_open(reader: PartReader, kind: str, configs: Value, nodes: Ranks, device_ranks: Collection[int]) -> bool:
     """Return True (noted) if environment variables of nodes may add devices."""
     names = hardware_types()[kind].get("counted_by", ())
     bare = next((rank for rank in nodes if rank not in device_ranks), None) if names else None
@@ -299,7 +237,7 @@ def _is_open(reader: ClusterSection, kind: str, configs: Value, nodes: Ranks, de
     return bare is not None
 
 
-def _device(reader: ClusterSection, kind: str, item: Value, nodes: Ranks) -> tuple[int, Hardware] | None:
+def _device(reader: PartReader, kind: str, item: Value, nodes: Ranks) -> tuple[int, Hardware] | None:
     """Return (node rank, device); None (noted) if its node is unknown."""
     group, table = reader.subject, hardware_types()[kind]
     noun, keys = f"an item of `configs` of group `{group}`", ("node_rank", *table["fields"])
@@ -330,7 +268,7 @@ def _device(reader: ClusterSection, kind: str, item: Value, nodes: Ranks) -> tup
     return int(number), Hardware(kind, tuple((entry.key.text, _format(entry.value)) for entry in device if entry.key.text != "node_rank"))
 
 
-def _check_release(reader: ClusterSection, kind: str, device: MapNode) -> None:
+def _check_release(reader: PartReader, kind: str, device: MapNode) -> None:
     """Note fields unknown in a release, and missing fields required by a release."""
     notes, group, type_releases = reader.notes, reader.subject, releases_before("hardware", kind)
     for entry in device:

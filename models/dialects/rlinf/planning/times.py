@@ -24,6 +24,7 @@ from typing import Callable, Collection, Iterator, Mapping, NamedTuple, Sequence
 
 from ....component import Component, Parallel
 from ....configuration.notes import Notes
+from ....configuration.parts import is_absent
 from ....configuration.settings import Amount, Settings
 from ....findings.finding import UnusableInput
 from ....findings.span import Span
@@ -40,7 +41,6 @@ from ....text.tree import MapNode, Scalar, Value, find
 from ....times import as_it_runs
 from ..known import COST, INFERENCE, INFERRING, KEY, MEGATRON, PLANS, report
 from ..modes.state import degrees_by_arrangement, degrees_of
-from ..section import is_absent
 from .hints import infers, is_separate
 
 BY_ENVIRONMENTS = {"env": "env_profile_data", "rollout": "rollout_profile_data"}
