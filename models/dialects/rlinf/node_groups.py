@@ -6,7 +6,7 @@ ClusterConfig, reserved labels) and node.py (NodeProbe: no label twice).
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Iterator, Sequence
 
 from ...configuration.notes import Notes, is_unknown
@@ -15,7 +15,7 @@ from ...findings.finding import Severity
 from ...findings.span import Edit
 from ...findings.wording import with_noun
 from ...machines.cluster import Cluster
-from ...machines.node import EqualNodes, Hardware, Node, Nodes, accelerators, numbered_nodes
+from ...machines.node import EqualNodes, Hardware, Node, Nodes, numbered_nodes
 from ...machines.node_group import ACCELERATOR, NODE, EnvConfig, NodeGroup
 from ...machines.shorthand import DeclaredNodes
 from ...placements.correction import correct_text
@@ -132,7 +132,6 @@ class DeclaredGroup:
     label: str
     ranks: Ranks
     kind: str | None = None
-    ignores_hardware: bool = False
     hardware: GroupHardware | None = None
     env_configs: tuple[EnvConfig, ...] = ()
 
@@ -235,7 +234,7 @@ def _build_group(notes: Notes, item: MapNode, label: str, nodes: Ranks, size: in
         kind = type_.text if type_.text != NODE else f"hardware of type {NODE}"
         if kind != ACCELERATOR:
             report(notes, "hardware_type alone", label, type_, type=type_.text)
-    return DeclaredGroup(label, nodes, kind, ignores, hardware, configs)
+    return DeclaredGroup(label, nodes, kind or (NODE if ignores else None), hardware, configs)
 
 
 def _read_label(notes: Notes, group: MapNode, labels: set[str]) -> str | None:
@@ -303,11 +302,20 @@ def machines_of(notes: Notes, count: int, at: Value, groups: list[DeclaredGroup]
             report(notes, "cluster larger", "", at, nodes=len(machines.nodes), selection=selection, count=count, label=label)
         nodes, is_counted = machines.nodes[:count], machines.counted
     elif isinstance(machines, DeclaredNodes):
-        nodes, is_counted = _select_declared(machines, count, groups), True
+        special = merge([ranks for group in groups if group.hardware for ranks in group.ranks.ranges])
+        bare = without(special, merge([ranks for group in groups if not group.hardware for ranks in group.ranks.ranges]))
+        nodes, is_counted = machines.nodes(count, bare), True
     else:
         nodes, is_counted = Nodes([numbered_nodes(Node(0, ""), count)]), False
-    cluster = Cluster(_equip(nodes, groups), counted=is_counted)
-    return cluster.with_groups(_group(cluster, group) for group in groups if group.ranks)
+    nodes, devices = nodes if isinstance(nodes, Nodes) else Nodes(map(EqualNodes, nodes)), dict[int, list[Hardware]]()
+    for rank, device in (item for group in groups for item in (group.hardware.devices if group.hardware else ())):
+        devices.setdefault(rank, []).append(device)
+    cluster = Cluster(nodes.equip(devices, {group.hardware.type for group in groups if group.hardware}), counted=is_counted)
+    return cluster.with_groups(
+        NodeGroup(group.label, members, group.kind or cluster.default_kind(members), group.env_configs)
+        for group in groups
+        if (members := group.ranks.members)
+    )
 
 
 def warn_of_hidden(notes: Notes, cluster: Cluster) -> None:
@@ -324,32 +332,3 @@ def warn_of_hidden(notes: Notes, cluster: Cluster) -> None:
         return
     at = machine.accelerators_span or notes.document.root.span
     report(notes, "accelerators hidden", "", at, shown=machine.accelerators, most=most)
-
-
-def _select_declared(machines: DeclaredNodes, count: int, groups: list[DeclaredGroup]) -> Nodes:
-    devices = accelerators(machines.count, machines.model)
-    special = merge([ranks for group in groups if group.hardware for ranks in group.ranks.ranges])
-    bare = without(special, merge([ranks for group in groups if not group.hardware for ranks in group.ranks.ranges]))
-    with_devices = without((range(count),), bare)
-    intervals = sorted((*bare, *with_devices), key=lambda ranks: ranks.start)
-    return Nodes([numbered_nodes(Node(ranks.start, "", devices if ranks in with_devices else ()), len(ranks)) for ranks in intervals])
-
-
-def _equip(nodes: Sequence[Node], groups: list[DeclaredGroup]) -> Nodes:
-    """Return the nodes with configured hardware, which replaces known hardware of the type."""
-    types = {group.hardware.type for group in groups if group.hardware}
-    hardware_by_rank: dict[int, list[Hardware]] = {}
-    for group in groups:
-        for rank, device in group.hardware.devices if group.hardware else ():
-            hardware_by_rank.setdefault(rank, []).append(device)
-    plain = nodes if isinstance(nodes, Nodes) else Nodes(map(EqualNodes, nodes))
-    stretches = [stretch for stretch in plain.alike if any(device.type in types for device in stretch.node.hardware)]
-    ranks = hardware_by_rank.keys() | {rank for stretch in stretches for rank in range(stretch.node.rank, stretch.stop)}
-    other_devices = {rank: [device for device in plain[rank].hardware if device.type not in types] for rank in ranks}
-    new_nodes = (replace(plain[rank], hardware=(*other_devices[rank], *hardware_by_rank.get(rank, []))) for rank in ranks)
-    return plain.replace(new_nodes) if ranks else plain
-
-
-def _group(cluster: Cluster, group: DeclaredGroup) -> NodeGroup:
-    kind = group.kind or (NODE if group.ignores_hardware else cluster.default_kind(group.ranks.members))
-    return NodeGroup(group.label, group.ranks.members, kind, group.env_configs)

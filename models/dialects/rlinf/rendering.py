@@ -11,6 +11,7 @@ from ...component import Component
 from ...conversion import Data, counts_to_data, hint_block, lost_demands, map_names, note_loss, other_hints_to_data, refusal, warn_of_loss
 from ...findings.finding import Finding, UnusableInput
 from ...machines.cluster import Cluster
+from ...machines.cluster_file import software_to_data
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NodeGroup
 from ...placements.run import Run
 from ...placements.run_checks import why_not
@@ -42,14 +43,10 @@ def _group(cluster: Cluster, group: NodeGroup, reasons: list[Finding]) -> Data:
         hardware = [(rank, device) for rank in group.node_ranks for device in cluster.nodes[rank].hardware if device.type == kind]
         devices = [{"node_rank": rank, **{key: _value(text) for key, text in device.config}} for rank, device in hardware]
         data["hardware"] = {"type": kind, "configs": devices}
-    environments: list[Data] = []
-    for config in group.env_configs:
-        software: Data = {"node_ranks": ranks_to_data(config.node_ranks)}
-        if config.env_vars:
-            software["env_vars"] = [{name: value} for name, value in config.env_vars]
-        if config.python_interpreter_path is not None:
-            software["python_interpreter_path"] = config.python_interpreter_path
-        environments.append(software)
+    variables = (
+        {"env_vars": [{name: value} for name, value in config.env_vars]} if config.env_vars else {} for config in group.env_configs
+    )
+    environments = [software_to_data(config) | listed for config, listed in zip(group.env_configs, variables)]
     return {**data, "env_configs": environments} if environments else data
 
 
