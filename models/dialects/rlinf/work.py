@@ -203,7 +203,7 @@ def environments(mode: Mode) -> None:
         if total and phase == "train" and not mode.is_older_than("0.3"):
             has_model, standalone = (mode.settings.flag(f"reward.{key}", SETTING) for key in ("use_reward_model", "standalone_realworld"))
             if has_model and standalone is False:
-                mode.share("reward", total, 1, "", WHAT, "RLinf notices it when the reward workers have started")
+                mode.share("reward", total, WHAT, "RLinf notices it when the reward workers have started")
 
 
 def _deal_out(mode: Mode, phase: str, total: Amount, stages: Amount, groups: Amount, is_decoupled: bool) -> None:
@@ -213,22 +213,21 @@ def _deal_out(mode: Mode, phase: str, total: Amount, stages: Amount, groups: Amo
         formula = f"{with_noun(total.value, 'environment')} // {with_noun(processes, 'process')} // {with_noun(stages.value, 'stage')}"
         mode.derive("env", f"environments per stage to {phase}", total.value // processes // stages.value, formula, total, stages)
     is_pipelined = phase == "train" and not mode.is_older_than("0.3") and mode.settings.flag("runner.use_training_pipeline", SHARES)
-    multiple_name = " x ".join(amount.name for amount in (stages, groups) if amount.value > 1)
     reason, is_proved = _verdict(mode, total.value, stages.value, groups.value, bool(is_pipelined))
-    mode.share("env", total, stages.value * groups.value, multiple_name, WHAT, reason, is_proved)
+    mode.share("env", total, WHAT, reason, stages, groups, proved=is_proved)
     if is_pipelined:
-        mode.share("actor", total, 1, "", WHAT, "RLinf notices it when the env processes are constructed (`runner.use_training_pipeline`)")
+        mode.share("actor", total, WHAT, "RLinf notices it when the env processes are constructed (`runner.use_training_pipeline`)")
     rollout = mode.components.get("rollout")
     if mode.is_older_than("0.2") or is_decoupled:
         return  # in 0.1 each env process has the same number of rollout processes
     if total.value % stages.value == 0:
         reason = "RLinf notices it only at the first rollout, when it routes the environments"
-        mode.share("rollout", total, stages.value, stages.name if stages.value > 1 else "", WHAT, reason, _is_routed(mode))
+        mode.share("rollout", total, WHAT, reason, stages, proved=_is_routed(mode))
     elif rollout and rollout.runs is None:
         # RLinf accepts stages of explicit env ranks that do not divide; the first rollout still
         # divides the environments of a stage.
         stage = Amount(total.value // stages.value, f"{total.name} // {stages.name}", total.scalar)
-        mode.share("rollout", stage, 1, "", WHAT, "RLinf notices it only at the first rollout", _is_routed(mode))
+        mode.share("rollout", stage, WHAT, "RLinf notices it only at the first rollout", proved=_is_routed(mode))
 
 
 def _verdict(mode: Mode, total: int, stages: int, groups: int, is_pipelined: bool) -> tuple[str, bool]:
@@ -270,11 +269,10 @@ def batches(mode: Mode) -> None:
         _reasoning(mode, backend)
     elif backend == FSDP:
         batch, micro = (settings.whole(f"actor.{key}", SHARES) for key in ("global_batch_size", "micro_batch_size"))
-        if batch and micro:
-            mode.share("actor", batch, micro.value, micro.name if micro.value > 1 else "", "samples", CHECKED)
         if task == "embodied" and batch:
             _check_updates(mode, batch)
         if batch and micro:
+            mode.share("actor", batch, "samples", CHECKED, micro)
             _derive_samples(mode, batch.value, micro, None, batch)
 
 
@@ -310,12 +308,11 @@ def _reasoning(mode: Mode, backend: str | None) -> None:
         # RewardWorker.compute_rewards.
         is_proved = settings.at("agentloop") is None and settings.at("agentlightning") is None and not mode.notes.partial
         reason = "RLinf notices it in the first step, when the reward workers count what they got"
-        mode.share("reward", prompts, 1, "", "prompts", reason, is_proved)
+        mode.share("reward", prompts, "prompts", reason, proved=is_proved)
     if backend == FSDP:
         _derive_samples(mode, batch, micro, None)
         name = f"{prompts.name} x {group.name}" + (f" // {updates.name}" if updates.value > 1 else "")
-        micro_name = micro.name if micro.value > 1 else ""
-        mode.share("actor", Amount(batch, name, prompts.scalar), micro.value, micro_name, "samples", CHECKED)
+        mode.share("actor", Amount(batch, name, prompts.scalar), "samples", CHECKED, micro)
     elif backend == MEGATRON:
         _megatron(mode, prompts, group, batch, micro)
 
@@ -342,7 +339,7 @@ def _replicate(mode: Mode, name: str, parallel: Parallel | None, prompts: Amount
     is_planned = component.timed is not None and component.timed.samples == samples
     if component.runs is None and not is_planned:  # divided among the final number of replicas
         noun = "samples times tp x pp x cp" if parallel.replica > 1 else "samples"
-        mode.share(name, Amount(samples * parallel.replica, f"{prompts.name} x {group.name}", prompts.scalar), 1, "", noun, "")
+        mode.share(name, Amount(samples * parallel.replica, f"{prompts.name} x {group.name}", prompts.scalar), noun, "")
     replicas = processes // parallel.replica if processes and processes % parallel.replica == 0 else 1
     if samples % replicas:
         better = " or ".join(map(str, multiples_near(prompts.value, replicas // gcd(replicas, group.value))))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import Enum
+from math import prod
 from typing import Any, Mapping, Sequence
 
 from ....component import Component, Parallel, Relation
@@ -269,10 +270,11 @@ class Mode(Facts):
         component = self.components.get(name)
         return max((run.ranks.stop for run in component.runs), default=0) if component and component.runs is not None else None
 
-    def share(self, component: str, amount: Amount, multiple: int, multiple_name: str, noun: str, reason: str, proved: bool = True) -> None:
-        """Demand that an amount divides among the processes of a component."""
+    def share(self, component: str, amount: Amount, noun: str, reason: str, *factors: Amount, proved: bool = True) -> None:
+        """Demand that an amount divides among the processes of a component, in multiples of `factors`."""
         if component in self.components:
-            self.shares.append(Share(component, amount.value, multiple, noun, amount.name, multiple_name, amount.span, reason, proved))
+            multiple, name = prod(factor.value for factor in factors), " x ".join(factor.name for factor in factors if factor.value > 1)
+            self.shares.append(Share(component, amount.value, multiple, noun, amount.name, name, amount.span, reason, proved))
 
     def derive(self, component: str, name: str, value: int, formula: str, *amounts: Amount) -> int:
         """Add the derivation of an existing component's number, and return the number."""
