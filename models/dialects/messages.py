@@ -45,7 +45,7 @@ def add_finding(
     fix: Fix | None = None, further: tuple[str, ...] = (),
     releases: Range | None = None, **values: Any,
 ) -> None:  # fmt: skip
-    """Add the finding `name` of a file of findings, with the help and edit of a `fix`, if any.
+    """Add the finding `name`, with the help and edit of a `fix` if known.
 
     `further` are more notes below it. A fact of other possible releases alone becomes a warning, see
     `Notes.judge`.

@@ -34,9 +34,9 @@ class DeclaredNodes:
 
     def nodes(self, count: int, bare: Sequence[range] = ()) -> Nodes:
         """Return `count` nodes; those of the ranks `bare` have no accelerators."""
-        devices, equipped = accelerators(self.count, self.model), without((range(count),), bare)
-        intervals = sorted((*bare, *equipped), key=lambda ranks: ranks.start)
-        return Nodes([numbered_nodes(Node(ranks.start, "", devices if ranks in equipped else ()), len(ranks)) for ranks in intervals])
+        devices, with_devices = accelerators(self.count, self.model), without((range(count),), bare)
+        intervals = sorted((*bare, *with_devices), key=lambda ranks: ranks.start)
+        return Nodes([numbered_nodes(Node(ranks.start, "", devices if ranks in with_devices else ()), len(ranks)) for ranks in intervals])
 
 
 def looks_like_shorthand(text: str) -> bool:

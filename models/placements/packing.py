@@ -10,7 +10,9 @@ from .run import Repeat, Run, Runs
 
 
 def packed_runs(cluster: Cluster, labels: Sequence[str], resources: range, per_process: int, stride: int, subject: str) -> Runs:
-    """Return the runs of processes of `per_process` resources, per node, or per block with a stride.
+    """Return the runs of packed processes of `per_process` resources.
+
+    A run is the processes of a node, or with a stride those of a block.
 
     `resources` are ranks as the node groups `labels` number them, a multiple of a block of
     ``per_process * stride``. Raises UnusableInput (PW102, PW203) about `subject` for missing ranks,

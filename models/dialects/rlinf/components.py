@@ -122,18 +122,18 @@ def _labels_in(
     pieces, is_short = text.text.split(","), len(notes.findings) < MAX_SUGGESTIONS
     labels = [piece.strip() for piece in pieces] if len(pieces) > 1 else pieces
     known_labels = {*candidates, ""}
-    intended = [label if label in known_labels else nearest(label.strip(), candidates) if is_short else None for label in labels]
-    better = ",".join(label for label in intended if label)
-    edit = text.replace(better, in_flow) if better and None not in intended else None
-    for label, meant, after in zip(labels, intended, accumulate((len(piece) + 1 for piece in pieces), initial=0)):
+    corrections = [label if label in known_labels else nearest(label.strip(), candidates) if is_short else None for label in labels]
+    better = ",".join(label for label in corrections if label)
+    edit = text.replace(better, in_flow) if better and None not in corrections else None
+    for label, correction, after in zip(labels, corrections, accumulate((len(piece) + 1 for piece in pieces), initial=0)):
         start = text.text.find(label, after)
         is_here = text.shift is not None and label and start >= 0
-        yield label, meant, text.part(start, start + len(label)) if is_here else text.scalar, edit
+        yield label, correction, text.part(start, start + len(label)) if is_here else text.scalar, edit
 
 
 def _check_label(
     notes: Notes, name: str, declaration: DeclaredGroups, candidates: list[str],
-    label: str, intended: str | None, place: Span | Scalar, edit: Edit | None,
+    label: str, correction: str | None, place: Span | Scalar, edit: Edit | None,
 ) -> str | None:  # fmt: skip
     """Return the intended label; note an unknown label, unless its group has an error already."""
     if label in declaration.broken or (declaration.nameless and label not in candidates):
@@ -143,11 +143,11 @@ def _check_label(
         return None
     if label not in candidates:
         choices = ", ".join(f"`{known_label}`" for known_label in candidates[:12]) + (" ..." if len(candidates) > 12 else "")
-        edit = edit if intended is not None else None
-        better = intended or (edit.text if edit else "")
+        edit = edit if correction is not None else None
+        better = correction or (edit.text if edit else "")
         help = f"write `{better}`" if better else f"name one of {choices}"
         report(notes, "node group unknown", name, place, edit, label=label, choices=choices, help=help)
-    return intended
+    return correction
 
 
 def number_ranks(cluster: Cluster | None, labels: tuple[str, ...]) -> NumberedResources:

@@ -1,4 +1,4 @@
-"""Node groups of a file, each checked alone and against the others, and the cluster that RLinf would find.
+"""Node groups of a file, and the cluster that RLinf would find.
 
 Source: RLinf, rlinf/scheduler/cluster/config.py (NodeGroupConfig, NodeGroupEnvConfig,
 ClusterConfig, reserved labels) and node.py (NodeProbe: no label twice).

@@ -46,7 +46,7 @@ def _group(cluster: Cluster, group: NodeGroup, reasons: list[Finding]) -> Data:
     variables = (
         {"env_vars": [{name: value} for name, value in config.env_vars]} if config.env_vars else {} for config in group.env_configs
     )
-    environments = [software_to_data(config) | listed for config, listed in zip(group.env_configs, variables)]
+    environments = [software_to_data(config) | entry for config, entry in zip(group.env_configs, variables)]
     return {**data, "env_configs": environments} if environments else data
 
 

@@ -113,8 +113,8 @@ def _report_missing(notes: Notes, settings: Settings, missing: Mapping[str, str]
         notes.unsure("PW101", "", why, True, "Add the rest of the configuration, or name the folder of its `defaults`")
     elif keys:
         sources = tuple(dict.fromkeys(f"RLinf, {source}" for source in missing.values()))
-        subject, at, them = keys[0].partition(".")[0], notes.document.root.span.part(0, 1), "it" if len(keys) == 1 else "them"
-        report(notes, "keys missing", subject, at, keys=text, them=them, further=sources)
+        subject, at = keys[0].partition(".")[0], notes.document.root.span.part(0, 1)
+        report(notes, "keys missing", subject, at, keys=text, them="it" if len(keys) == 1 else "them", further=sources)
 
 
 def read_num_nodes(notes: Notes, section: MapNode, value: Value | None) -> int | None:

@@ -122,11 +122,11 @@ def degrees_by_arrangement(settings: Settings, name: str) -> tuple[Parallel, Par
     """
     role, own_degrees = INFERENCE.get(name), degrees_of(settings, name).parallel
     if name == "rollout":
-        together = Parallel(own_degrees.tp) if own_degrees else None
+        shared_degrees = Parallel(own_degrees.tp) if own_degrees else None
     else:
         is_divided = role and settings.word(f"{role}.training_backend", DEGREE) == MEGATRON
-        together = degrees_of(settings, role).parallel if role and is_divided else None
-    return (own_degrees, together) if own_degrees and together and own_degrees != together else None
+        shared_degrees = degrees_of(settings, role).parallel if role and is_divided else None
+    return (own_degrees, shared_degrees) if own_degrees and shared_degrees and own_degrees != shared_degrees else None
 
 
 TASKS = names("task")
