@@ -120,6 +120,13 @@ def names_of(entry: Entry) -> list[str]:
 FACTS = Path(__file__).parent / "facts"
 RELEASES = FACTS / "releases.json"
 
+
+@cache
+def facts(name: str) -> Any:
+    """Return the content of a file of facts."""
+    return json.loads((FACTS / f"{name}.json").read_text(encoding="utf-8"))
+
+
 _WORDS = {
     "runner.task_type": "task", "algorithm.adv_type": "advantage", "algorithm.loss_type": "loss",
     **{f"{section}.model.model_type": "model" for section in ("actor", "rollout")},
@@ -156,9 +163,8 @@ class TaskFacts:
 @cache
 def all_tasks() -> dict[str, TaskFacts]:
     """Return the facts about each task."""
-    data: dict[str, dict[str, Any]] = json.loads((FACTS / "tasks.json").read_text(encoding="utf-8"))
     lists = ("starts", "needs", "timed")
-    return {task: TaskFacts(**facts | {key: tuple(facts.get(key, ())) for key in lists}) for task, facts in data.items()}
+    return {task: TaskFacts(**data | {key: tuple(data.get(key, ())) for key in lists}) for task, data in facts("tasks").items()}
 
 
 def task_facts(task: str) -> TaskFacts:
@@ -170,7 +176,7 @@ def task_facts(task: str) -> TaskFacts:
 def _read_known() -> dict[str, dict[str, tuple[Range, ...]]]:
     """Return kind -> name -> ranges of the releases that know it."""
     ranges: dict[str, dict[str, tuple[Range, ...]]] = {}
-    for kind, groups in json.loads((FACTS / "known.json").read_text(encoding="utf-8")).items():
+    for kind, groups in facts("known").items():
         for bounds, names in groups.items():
             ranges.setdefault(kind, {}).update(dict.fromkeys(names, tuple(Range(*bound.split(":")) for bound in bounds.split(","))))
     return ranges

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from math import gcd
 from typing import Sequence
@@ -22,7 +21,7 @@ from ...text.edit import number_or_text, ranks_to_data, to_yaml
 from ...training_job import TrainingJob
 from ..dialect import Rendering
 from ..written import add_title, merge_keys, put
-from .known import FACTS, FSDP, MEGATRON, RESERVED_LABELS
+from .known import FSDP, MEGATRON, RESERVED_LABELS, facts
 from .section import hardware_types
 
 
@@ -161,7 +160,7 @@ def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
     Raises UnusableInput (PW606) if RLinf cannot express the problem.
     """
     by_role = {role_of(component): component for component in problem.components}
-    rollout, training_facts = by_role[ROLLOUT], json.loads((FACTS / "training.json").read_text(encoding="utf-8"))
+    rollout, training_facts = by_role[ROLLOUT], facts("training")
     if (estimator := training_facts["estimators"].get(job.algorithm)) is None:
         raise UnusableInput([refusal("", f"RLinf has no estimator of advantages for {job.algorithm}", "use `--algorithm grpo`")])
     values = {

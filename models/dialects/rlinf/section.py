@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
 from itertools import islice
 from typing import Any, Collection, Mapping
 
@@ -27,7 +26,7 @@ from ...text.interpolation import Interpolator
 from ...text.nearest import SLIP, closest, nearest
 from ...text.tree import Entry, MapNode, Scalar, Value, kind_of, plain
 from ..unread import counting_keys, report_unread
-from .known import FACTS, FOLDER, names, releases_before, releases_of, report
+from .known import FOLDER, facts, names, releases_before, releases_of, report
 
 _REQUIRED = ("num_nodes", "component_placement")
 _POLICIES = ("auto_scheduler", "use_pre_process_policy", "use_wait_before_last_iter_policy")
@@ -165,7 +164,6 @@ def check_profiling(notes: Notes, value: Value | None) -> None:
 CODE = "PW116"
 
 
-@cache
 def hardware_types() -> Mapping[str, Mapping[str, Any]]:
     """Return the types of hardware that RLinf can configure, by name, of all releases.
 
@@ -175,7 +173,7 @@ def hardware_types() -> Mapping[str, Mapping[str, Any]]:
     - `counted_by`: fields with environment variables on the node: RLinf makes a configuration per
       value of them if the file configures none for the node (auto_config.py, RobotAutoConfig).
     """
-    types: dict[str, dict[str, Any]] = json.loads((FACTS / "hardware.json").read_text(encoding="utf-8"))
+    types: dict[str, dict[str, Any]] = facts("hardware")
     return types
 
 

@@ -305,10 +305,8 @@ def need_sections(mode: Mode, *paths: str) -> None:
 def need_programs(mode: Mode) -> None:
     """Note unplaced components: an error if the program starts them, a warning if it only may."""
     settings, task, names = mode.settings, mode.task, mode.facts.needs
-    if task == "offline":
-        interval = settings.whole("runner.val_check_interval", SETTING, -1, minimum=-(10**9))
-        if (interval and interval.value > 0) or mode.flag("runner.only_eval"):
-            names += ("env", "rollout")
+    if task == "offline" and "eval" in mode.phases:
+        names += ("env", "rollout")
     trains = task == "embodied" and settings.has("actor.training_backend") and not mode.flag("runner.only_eval")
     program = mode.notes.document.program
     is_own = program is not None and re.search(r"\btrain_(embodied_agent|async)(\.py)?$", program.name)
