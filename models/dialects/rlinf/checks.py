@@ -106,7 +106,7 @@ def _missing(mode: Mode, late: bool) -> dict[str, str]:
 
 def _of_kind(mode: Mode, demand: Demand) -> dict[str, Any]:
     """Return the known names of a kind; with message and help for newer ones."""
-    values = {"values": known.names(demand["kind"], mode.notes.choice)}
+    values: dict[str, Any] = {"values": known.names(demand["kind"], mode.notes.choice)}
     if newer := known.releases_before(demand["kind"], mode.settings.word(demand["key"], SETTING) or ""):
         message = f"{{left}} is `{{right}}`, which RLinf before {newer.until} does not know"
         return {**values, "message": message, "help": f"run RLinf {newer.until}"}

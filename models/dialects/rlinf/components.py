@@ -327,7 +327,7 @@ def split_by_commas(notes: Notes, value: MapNode, component: str = "") -> MapNod
             if isinstance(scalar, Scalar) and scalar.tag == JOINED:
                 why = "RLinf ignores the rest silently" if component else "RLinf takes the rest for components without a placement"
                 severity, text = Severity.WARNING if component else Severity.ERROR, f'"{scalar.text}"'
-                values = {"severity": severity, "noun": noun, "text": text, "why": why}
+                values: dict[str, Any] = {"severity": severity, "noun": noun, "text": text, "why": why}
                 subject = component or entry.key.text.partition(",")[0]
                 report(notes, "split by a comma", subject, scalar.span, Edit(scalar.span, text), **values)
     new_entries = tuple(Entry(entry.key, value.get(entry.key.text) or entry.value) for entry in entries) if component else entries

@@ -7,7 +7,7 @@ ClusterConfig, reserved labels) and node.py (NodeProbe: no label twice).
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Iterator, Sequence
+from typing import Any, Iterator, Sequence
 
 from ...configuration.notes import Notes, is_unknown
 from ...configuration.parts import PartReader, is_absent
@@ -94,7 +94,7 @@ def _environments(reader: PartReader, value: Value, nodes: Ranks, size: int | No
         if setting is None or ranks is None:
             continue
         if strays := without(ranks.ranges, nodes.ranges):
-            values = {"node": strays[0].start, "nodes": nodes or "none", "nodes_of": nodes}
+            values: dict[str, Any] = {"node": strays[0].start, "nodes": nodes or "none", "nodes_of": nodes}
             report(reader.notes, "env_configs elsewhere", group, setting, **values)
             continue
         duplicates = tuple(stretch for interval in ranks.ranges for stretch in claims.claim(interval))
@@ -278,7 +278,7 @@ def _check_over_groups(notes: Notes, items: Sequence[Value], groups: list[Declar
                 continue
             seen.add((device.type, label, group.label))
             at = next(item for item in items if (name := find(item, "label")) and str(plain(name)) == group.label)
-            values = {"node": rank, "type": device.type, "first": label, "kind": kind_of(at)}
+            values: dict[str, Any] = {"node": rank, "type": device.type, "first": label, "kind": kind_of(at)}
             report(notes, "hardware in two groups", group.label, at, **values)
 
 

@@ -272,7 +272,7 @@ def _check_release(reader: PartReader, kind: str, device: MapNode) -> None:
     for entry in device:
         older = releases_before("hardware_field", f"{kind}.{entry.key.text}")
         if older and older != type_releases:
-            values = {"type": kind, "key": entry.key.text, "release": older.until}
+            values: dict[str, Any] = {"type": kind, "key": entry.key.text, "release": older.until}
             report(notes, "field before", group, entry.key.span, notes.remove(device, entry), releases=older, **values)
     for name in hardware_types()[kind]["fields"]:
         for releases in releases_of("hardware_required", f"{kind}.{name}"):

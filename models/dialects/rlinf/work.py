@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import gcd, lcm
-from typing import Iterator
+from typing import Any, Iterator
 
 from ... import estimate
 from ...component import NOT_FEWER, Parallel, Relation
@@ -343,7 +343,7 @@ def _replicate(mode: Mode, name: str, parallel: Parallel | None, prompts: Amount
     replicas = processes // parallel.replica if processes and processes % parallel.replica == 0 else 1
     if samples % replicas:
         better = " or ".join(map(str, multiples_near(prompts.value, replicas // gcd(replicas, group.value))))
-        values = {"samples": samples, "replicas": replicas, "prompts": prompts.name, "group": group.name, "better": better}
+        values: dict[str, Any] = {"samples": samples, "replicas": replicas, "prompts": prompts.name, "group": group.name, "better": better}
         mode.report("samples leave replicas", name, prompts.span or mode.settings.top, **values)
 
 
@@ -384,5 +384,5 @@ def _check_updates(mode: Mode, batch: Amount) -> None:
         better = " or ".join(map(str, find_near(batch.value, sizes)))
         help = f"set `{batch.name}` to {better}" if better else f"choose `{total.name}` so that `{batch.name}` divides the samples"
         severity = Severity.ERROR if is_proved else Severity.WARNING
-        values = {"samples": samples, "batch": batch.text, "product": product, "help": help}
+        values: dict[str, Any] = {"samples": samples, "batch": batch.text, "product": product, "help": help}
         mode.report("samples leave batches", "actor", batch.span or mode.settings.top, severity=severity, **values)

@@ -11,6 +11,7 @@ Sources in RLinf:
 from __future__ import annotations
 
 from enum import Enum
+from typing import Any
 
 from ....component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET, Component
 from ....findings.finding import Severity
@@ -235,6 +236,6 @@ def check_engine_tp(mode: Mode, shares: bool, partly: bool = False) -> None:
     backend = mode.backend("actor", SETTING)
     if backend == MEGATRON or (backend == FSDP and shares and (actor.value > 1 or partly)):
         better = fitting_tp(mode, actor, rollout.value, mode.count("rollout") or actor.value)
-        values = {"path": rollout.name, "actor_path": actor.name, "rollout": rollout.value, "actor": actor.value}
+        values: dict[str, Any] = {"path": rollout.name, "actor_path": actor.name, "rollout": rollout.value, "actor": actor.value}
         at, edit = rollout.span or mode.owner, rollout.becomes(better)
         mode.report("engine larger than actor", "rollout", at, edit, backend=backend, better=better, **values)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import gcd
+from typing import Any
 
 from ....component import UNBOUNDED, Component, Parallel
 from ....configuration.settings import Amount
@@ -46,7 +47,7 @@ def shape_of_rollout(mode: Mode, shares: bool, count: int | None) -> ProcessShap
     if shape := interleave(actor.value, rollout.value, False):
         return shape if count is None or fits_whole(mode, "rollout", count, shape, rollout) else None
     better = fitting_tp(mode, actor, rollout.value, count or actor.value)
-    values = {"actor": actor.value, "rollout": rollout.value, "path": rollout.name, "better": better}
+    values: dict[str, Any] = {"actor": actor.value, "rollout": rollout.value, "path": rollout.name, "better": better}
     mode.report("tps do not divide", "rollout", rollout.span, rollout.becomes(better), **values)
     return None
 
@@ -70,7 +71,7 @@ def _engines_apart(mode: Mode, count: int | None) -> ProcessShape | None:
     engine = degrees.tp.value * degrees.pp.value
     if count is None or count % engine == 0:
         return ProcessShape(engine)
-    values = {"tp": degrees.tp.value, "pp": degrees.pp.value, "engine": engine}
+    values: dict[str, Any] = {"tp": degrees.tp.value, "pp": degrees.pp.value, "engine": engine}
     if count < engine:
         mode.report("smaller than an engine", "rollout", count=count, **values)
         return None
@@ -99,7 +100,13 @@ def fits_whole(mode: Mode, name: str, count: int, shape: ProcessShape, tp: Amoun
     """Return True if the accelerators are a multiple of the shape's block."""
     if rest := count % shape.block:
         text = f"processes of {shape.per_process}" + (f" that interleave by {shape.stride}" if shape.stride > 1 else "")
-        values = {"count": count, "shape": text, "rest": rest, "block": shape.block, "near": _format_near(count, shape.block)}
+        values: dict[str, Any] = {
+            "count": count,
+            "shape": text,
+            "rest": rest,
+            "block": shape.block,
+            "near": _format_near(count, shape.block),
+        }
         premises = ("actor",) if shape.stride > 1 else ()  # its tp
         mode.report("not whole processes", name, premises=premises, further=(tp.text,) if tp and tp.scalar else (), **values)
     return not rest
@@ -195,7 +202,7 @@ def _apply_hints(mode: Mode, component: Component, shape: ProcessShape, parallel
     steps = (max(result.unit, result.step), *mode.steps_of(name))
     divides = name != "actor" or not mode.profiled or mode.backend(name) != FSDP
     if divides and result.least == result.most and all(result.least % multiple for multiple in steps):
-        values = {"amount": result.least, "step": min(steps), "near": _format_near(result.least, min(steps))}
+        values: dict[str, Any] = {"amount": result.least, "step": min(steps), "near": _format_near(result.least, min(steps))}
         mode.report("asks for no multiple", name, result.span("amount"), **values)
     return result
 
@@ -206,7 +213,7 @@ def _count_accelerators(mode: Mode, component: Component, per_process: int) -> C
     if "processes" not in spans or old_size == per_process:
         return component
     if "accelerators" in spans:
-        values = {"key": "processes", "hint": f"of {old_size} accelerators each", "value": f"{per_process} each"}
+        values: dict[str, Any] = {"key": "processes", "hint": f"of {old_size} accelerators each", "value": f"{per_process} each"}
         mode.report("hint contradicts settings", component.name, spans["processes"], **values)
         return component
     most = component.most if component.most >= UNBOUNDED else component.most // old_size * per_process

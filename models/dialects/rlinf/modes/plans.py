@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 from math import gcd
-from typing import Iterator
+from typing import Any, Iterator
 
 from ....component import Parallel
 from ....configuration.settings import Amount, Settings
@@ -69,7 +69,7 @@ def check_engine_weights(mode: Mode) -> None:
         return
     else:
         finding = "weights do not reach all"
-    values = {"why": why, "path": rollout.tp.name, "step": step, "actor": actor_count, "rollout": rollout_count}
+    values: dict[str, Any] = {"why": why, "path": rollout.tp.name, "step": step, "actor": actor_count, "rollout": rollout_count}
     mode.report(finding, "rollout", premises=("actor", "rollout"), **values)
 
 

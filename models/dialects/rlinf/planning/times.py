@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from typing import Callable, Collection, Iterator, Mapping, NamedTuple, Sequence
+from typing import Any, Callable, Collection, Iterator, Mapping, NamedTuple, Sequence
 
 from ....component import Component, Parallel
 from ....configuration.notes import Notes
@@ -317,7 +317,7 @@ class TimedFile:
         for name, rows in profile.shares.items():
             if amount is None or name not in times or times[name].measured:
                 continue
-            values = {"key": BY_ENVIRONMENTS[name], "amount": amount.value, "size": self.size(name), "most": max(rows)}
+            values: dict[str, Any] = {"key": BY_ENVIRONMENTS[name], "amount": amount.value, "size": self.size(name), "most": max(rows)}
             report(self.notes, "no time for shares", name, profile.spans[name], **values)
 
     def followers(self, candidates: ComponentsByName, times: Mapping[str, TimedComponent]) -> dict[str, str]:
