@@ -33,7 +33,6 @@ if TYPE_CHECKING:  # without `typing`, so that little is loaded before the first
     )
     from .loading import cluster, load
     from .models.answer import Answer
-    from .models.dialects.rlinf.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy
     from .models.findings.finding import Finding, Severity, UnusableInput
     from .models.machines.cluster import Cluster
     from .models.placements.placement import Placement
@@ -41,6 +40,7 @@ if TYPE_CHECKING:  # without `typing`, so that little is loaded before the first
     from .models.problem import Problem
     from .models.reading import Reading
     from .models.report import Converted, Report
+    from .runtime.compat.rlinf.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy
     from .runtime.detached.launches import attach
     from .runtime.failure import LaunchFailed
 
@@ -49,10 +49,10 @@ _HOMES = {
     "Cluster": ".models.machines.cluster",
     "Converted": ".models.report",
     "Finding": ".models.findings.finding",
-    "FlexiblePlacementStrategy": ".models.dialects.rlinf.strategies",
+    "FlexiblePlacementStrategy": ".runtime.compat.rlinf.strategies",
     "LaunchFailed": ".runtime.failure",
-    "NodePlacementStrategy": ".models.dialects.rlinf.strategies",
-    "PackedPlacementStrategy": ".models.dialects.rlinf.strategies",
+    "NodePlacementStrategy": ".runtime.compat.rlinf.strategies",
+    "PackedPlacementStrategy": ".runtime.compat.rlinf.strategies",
     "Placement": ".models.placements.placement",
     "Plan": ".models.placements.plan",
     "Problem": ".models.problem",

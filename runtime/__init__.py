@@ -9,11 +9,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..models.dialects.rlinf.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy
     from .compat.rlinf.cluster import Cluster
     from .compat.rlinf.components import ComponentPlacement
     from .compat.rlinf.group import WorkerGroup
     from .compat.rlinf.results import WorkerGroupFuncResult
+    from .compat.rlinf.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy
     from .compat.verl.batches import DataProtoFuture
     from .compat.verl.dispatch import (
         Dispatch,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .workers.inside.information import WorkerAddress
 
 _NAMES = {
-    "..models.dialects.rlinf.strategies": "FlexiblePlacementStrategy NodePlacementStrategy PackedPlacementStrategy",
+    ".compat.rlinf.strategies": "FlexiblePlacementStrategy NodePlacementStrategy PackedPlacementStrategy",
     ".compat.rlinf.cluster": "Cluster",
     ".compat.rlinf.components": "ComponentPlacement",
     ".compat.rlinf.group": "WorkerGroup",

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from ..models.dialects.rlinf.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy, PlacementStrategy
 from .compat.rlinf.cluster import Cluster
 from .compat.rlinf.components import ComponentPlacement, HybridComponentPlacement
 from .compat.rlinf.group import WorkerGroup
 from .compat.rlinf.machines import NodeInfo
 from .compat.rlinf.results import WorkerGroupFuncResult
+from .compat.rlinf.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy, PlacementStrategy
 from .workers.inside.base import Worker
 from .workers.inside.information import HardwareInfo, WorkerAddress, WorkerInfo
 

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Iterator, Mapping
 
-from placewright.models.dialects.rlinf.planning.tables import (
+from placewright.models.dialects.rlinf.planning.times import (
     Batch,
     Table,
 )
-from placewright.models.dialects.rlinf.planning.tables import (
+from placewright.models.dialects.rlinf.planning.times import (
     generated_table as generated,
 )
-from placewright.models.dialects.rlinf.planning.tables import (
+from placewright.models.dialects.rlinf.planning.times import (
     simulated_table as simulated,
 )
-from placewright.models.dialects.rlinf.planning.tables import (
+from placewright.models.dialects.rlinf.planning.times import (
     trained_table as trained,
 )
 from placewright.models.planning.workload import SECOND

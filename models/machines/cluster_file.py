@@ -291,11 +291,12 @@ def _group_to_data(cluster: Cluster, group: NodeGroup, full: bool) -> dict[str, 
     if full or group.kind != _kind(cluster, group.node_ranks):
         data["kind"] = group.kind
     if group.env_configs:
-        data["env_configs"] = [_software_to_data(config, full) for config in group.env_configs]
+        data["env_configs"] = [software_to_data(config, full) for config in group.env_configs]
     return data
 
 
-def _software_to_data(config: EnvConfig, full: bool) -> dict[str, object]:
+def software_to_data(config: EnvConfig, full: bool = False) -> dict[str, object]:
+    """Return the software of some nodes as data; `full`: empty maps too."""
     data: dict[str, object] = {"node_ranks": _ranks_to_data(config.node_ranks, full)}
     if full or config.env_vars:
         data["env_vars"] = dict(config.env_vars)

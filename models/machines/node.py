@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import field, fields
 from itertools import accumulate
-from typing import Iterable, Iterator, Mapping, Sequence, overload
+from typing import Collection, Iterable, Iterator, Mapping, Sequence, overload
 
 from ..record import dataclass, replace
 from .node_group import ACCELERATOR, NODE
@@ -261,6 +261,15 @@ class Nodes(Sequence[Node]):
 
     def __repr__(self) -> str:
         return f"Nodes({list(self.alike)!r})"
+
+    def equip(self, devices: Mapping[int, Sequence[Hardware]], types: Collection[str]) -> Nodes:
+        """Return the nodes with devices by rank, which replace all hardware of these types."""
+        stretches = [stretch for stretch in self.alike if any(device.type in types for device in stretch.node.hardware)]
+        ranks = devices.keys() | {rank for stretch in stretches for rank in range(stretch.node.rank, stretch.stop)}
+        other_devices = {rank: [device for device in self[rank].hardware if device.type not in types] for rank in ranks}
+        return (
+            self.replace(replace(self[rank], hardware=(*other_devices[rank], *devices.get(rank, ()))) for rank in ranks) if ranks else self
+        )
 
     def replace(self, nodes: Iterable[Node]) -> Nodes:
         """Return the nodes with some replaced, by rank."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Callable
+from typing import Callable, Sequence
 
 from ..findings.wording import with_noun
+from ..ranks import without
 from ..record import dataclass
 from .cluster import Cluster
 from .node import GENERIC, EqualNodes, Node, Nodes, accelerators, numbered_nodes
@@ -30,6 +31,12 @@ class DeclaredNodes:
 
     count: int
     model: str = GENERIC
+
+    def nodes(self, count: int, bare: Sequence[range] = ()) -> Nodes:
+        """Return `count` nodes; those of the ranks `bare` have no accelerators."""
+        devices, with_devices = accelerators(self.count, self.model), without((range(count),), bare)
+        intervals = sorted((*bare, *with_devices), key=lambda ranks: ranks.start)
+        return Nodes([numbered_nodes(Node(ranks.start, "", devices if ranks in with_devices else ()), len(ranks)) for ranks in intervals])
 
 
 def looks_like_shorthand(text: str) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+from pathlib import Path
 
+import placewright
 from placewright.models.findings.codes import CODES
 
 from .conftest import nodes_of
@@ -14,7 +16,7 @@ BOUNDARY = "PW100"  # no code itself: those below it make the input unusable
 
 
 def used(modules: dict[str, ast.Module]) -> dict[str, str]:
-    """code -> a module in which it stands as a string of its own; docstrings and messages do not count."""
+    """code -> a module in which it stands as a string of its own, or a file of facts; docstrings and messages do not count."""
     found = {}
     for name, tree in modules.items():
         if name == "models/findings/codes.py":
@@ -22,6 +24,9 @@ def used(modules: dict[str, ast.Module]) -> dict[str, str]:
         for node in nodes_of(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and CODE.fullmatch(node.value) and node.value != BOUNDARY:
                 found[node.value] = name
+    for file in Path(placewright.__file__).parent.glob("models/dialects/*/facts/*.json"):
+        for code in re.findall(r'"code": "(PW\d{3})"', file.read_text("utf-8")):
+            found.setdefault(code, file.name)
     return found
 
 

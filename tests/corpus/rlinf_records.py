@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from placewright.models.dialects.rlinf.planning.tables import (
+from placewright.models.dialects.rlinf.planning.times import (
     Batch,
     Table,
 )
-from placewright.models.dialects.rlinf.planning.tables import (
+from placewright.models.dialects.rlinf.planning.times import (
     generated_table as generated,
 )
-from placewright.models.dialects.rlinf.planning.tables import (
+from placewright.models.dialects.rlinf.planning.times import (
     simulated_table as simulated,
 )
-from placewright.models.dialects.rlinf.planning.tables import (
+from placewright.models.dialects.rlinf.planning.times import (
     trained_table as trained,
 )
 from placewright.models.parallel import UNDIVIDED

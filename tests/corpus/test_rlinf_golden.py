@@ -11,12 +11,6 @@ import pytest
 import yaml
 from against_rlinf.differences import REASONS
 from placewright.models.dialects import rlinf
-from placewright.models.dialects.rlinf.strategies import (
-    FlexiblePlacementStrategy,
-    NodePlacementStrategy,
-    PackedPlacementStrategy,
-    PlacementStrategy,
-)
 from placewright.models.findings.finding import Severity, UnusableInput
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.node import Hardware, Node, accelerators
@@ -25,6 +19,12 @@ from placewright.models.placements.placement import Placement, placements
 from placewright.models.reading import Reading
 from placewright.models.text.document import Document
 from placewright.models.text.source import Source
+from placewright.runtime.compat.rlinf.strategies import (
+    FlexiblePlacementStrategy,
+    NodePlacementStrategy,
+    PackedPlacementStrategy,
+    PlacementStrategy,
+)
 from placewright.solver.verify import findings_of
 
 GOLDEN = Path(__file__).parents[3] / "shared" / "corpus" / "rlinf" / "golden"

@@ -9,8 +9,7 @@ stand here.
 
 from __future__ import annotations
 
-import json
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 from ...findings.finding import Severity
@@ -19,7 +18,7 @@ from ...text.nearest import SLIP, closest
 from ..checks import Facts, Number, Term
 from ..demands import Demand, check_of, is_for, releases_of
 from . import known
-from .known import DEGREE, FACTS, SETTING
+from .known import DEGREE, SETTING, facts
 from .modes.state import DEMANDS, Mode
 
 REASONING = ("reasoning", "coding_online_rl")
@@ -63,11 +62,6 @@ _TERMS: dict[str, Term] = {
 """Numbers that demands compare beside settings."""
 
 
-@cache
-def _demands() -> tuple[Demand, ...]:
-    return tuple(json.loads((FACTS / "demands.json").read_text("utf-8")))
-
-
 def _applies(mode: Mode, demand: Demand) -> bool:
     """Return True if a demand is for the job as it is placed and set."""
     settings, has, phase = mode.settings, demand.get, demand.get("phase", "")
@@ -105,14 +99,14 @@ def missing_keys(mode: Mode) -> dict[str, str]:
 
 def _missing(mode: Mode, late: bool) -> dict[str, str]:
     choice = mode.notes.choice
-    demands = (demand for demand in _demands() if demand["check"] == KEYS and demand.get("late", False) is late)
+    demands = (demand for demand in facts("demands") if demand["check"] == KEYS and demand.get("late", False) is late)
     read = (demand for demand in demands if _applies(mode, demand) and (choice is None or choice.has(releases_of(demand))))
     return {key: demand["source"] for demand in read for key in demand["keys"] if mode.settings.at(key) is None}
 
 
 def _of_kind(mode: Mode, demand: Demand) -> dict[str, Any]:
     """Return the known names of a kind; with message and help for newer ones."""
-    values = {"values": known.names(demand["kind"], mode.notes.choice)}
+    values: dict[str, Any] = {"values": known.names(demand["kind"], mode.notes.choice)}
     if newer := known.releases_before(demand["kind"], mode.settings.word(demand["key"], SETTING) or ""):
         message = f"{{left}} is `{{right}}`, which RLinf before {newer.until} does not know"
         return {**values, "message": message, "help": f"run RLinf {newer.until}"}
@@ -122,7 +116,7 @@ def _of_kind(mode: Mode, demand: Demand) -> dict[str, Any]:
 def check_settings(mode: Mode, level: str = "") -> None:
     """Run the checks of a level: `training`, or "" for those of every level."""
     program = mode.notes.document.program.name.rpartition("/")[2] if mode.notes.document.program else ""
-    for demand in _demands():
+    for demand in facts("demands"):
         if demand["check"] != KEYS and demand.get("level", "") == level and _applies(mode, demand):
             when: str = getattr(known, demand.get("when", "CHECKED"), "")
             overrides: dict[str, Any] = {"code": demand.get("code", SETTING), "source": f"RLinf, {demand['source']}", "when": when}

@@ -1,26 +1,307 @@
-"""`component_placement`: components with node groups and ranks, in the short and the long form.
+"""`component_placement`: components with node groups and ranks as runs, in the short and the long form.
 
-Source: RLinf, rlinf/scheduler/placement/placement.py, ComponentPlacement.
+Without a placement every reason is noted at once, with a corrected form.
+
+Source: RLinf, rlinf/scheduler/placement/placement.py (ComponentPlacement), and flexible.py and
+node.py for checks at the start of the workers.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import replace
-from typing import Mapping
+from collections import Counter
+from dataclasses import field, replace
+from itertools import accumulate
+from typing import Any, Iterator, Mapping
 
-from ...component import Component
-from ...configuration.notes import RANKS, Notes, is_unknown
+from ...component import UNBOUNDED, Component
+from ...configuration.notes import RANKS, Notes, ScalarText, is_unknown
 from ...derivation import ACCELERATORS_PER_NODE, Derivation, Figure
+from ...findings.finding import Fix, Severity
 from ...findings.span import Edit, Span
 from ...findings.wording import with_noun
 from ...machines.cluster import Cluster
-from ...placements.placement_text import read_placement
-from ...text.edit import in_flow_map
+from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, Numbering, Stretch
+from ...machines.shorthand import MAX_NODES
+from ...placements.correction import correct_text
+from ...placements.placement_text import (
+    NumberedResources,
+    PlacementFault,
+    PlacementText,
+    is_counted,
+    number_groups,
+    read_placement,
+    runs_of,
+    runs_over,
+)
+from ...placements.run_checks import twice, why_not
+from ...record import dataclass
+from ...text.commas import JOINED, join_split
+from ...text.edit import in_flow_map, plain_or_quoted
 from ...text.nearest import nearest
 from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, kind_of
-from .known import MAX_RUNS, names_of
-from .ranks import Context, Labels, WrittenPlacement, number_ranks, place_component, read_labels, report_faults
+from .known import MAX_PROCESSES, MAX_RUNS, RESERVED_LABELS, names_of, report
+from .node_groups import DeclaredGroups
+
+MAX_LABELS = 64
+MAX_SUGGESTIONS = 200
+"""Number of findings after which no likely name is searched any more."""
+MAX_FAULTS = 20
+"""Maximum number of faults of a placement that are reported."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """Shared context of all components of a file.
+
+    `per_node`: accelerators per node, if more nodes could be declared. `asked` gets, for components
+    on nodes without counted accelerators, the number of accelerators that the ranks span.
+    `lacks_nodes`: the caller's cluster has fewer nodes than the file.
+    """
+
+    notes: Notes
+    cluster: Cluster | None
+    groups: DeclaredGroups
+    per_node: int = 0
+    asked: dict[str, int] = field(default_factory=dict)
+    lacks_nodes: bool = False
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Node groups of a component, in written order; `value` is None if unwritten."""
+
+    names: tuple[str, ...] = (CLUSTER_LABEL,)
+    value: Value | None = None
+
+    @property
+    def listed(self) -> bool:
+        """True if the groups are a YAML list."""
+        return isinstance(self.value, ListNode)
+
+
+def read_labels(notes: Notes, value: Value, name: str, declaration: DeclaredGroups, in_flow: bool = False) -> Labels | None:
+    """Return the labels; None (noted) if any is unknown.
+
+    A single label is taken as written, several labels are stripped, as in RLinf. A YAML list, which
+    RLinf's documentation promises, is accepted too; the caller reports that RLinf's parser refuses
+    it.
+    """
+    if is_unknown(value):
+        return None
+    usable = [group.label for group in declaration.groups if group.label not in declaration.empty and "," not in group.label]
+    candidates = list(dict.fromkeys([*usable, *RESERVED_LABELS]))
+    if isinstance(value, Scalar) and value.is_null and "None" not in {*candidates, *declaration.broken}:
+        edit = notes.replace(value, CLUSTER_LABEL)
+        report(notes, "node group empty", name, value, edit)
+        return Labels(value=value) if edit else None
+    items = value.items if isinstance(value, ListNode) else (value,)
+    if not items or not all(isinstance(item, Scalar) and not is_unknown(item) for item in items):
+        notes.report_type(name, "node_group", value, "the label of a node group", "write a label such as `a800`, or `a800,4090`")
+        return None
+    in_list = in_flow or isinstance(value, ListNode)
+    texts = [notes.text(item, name) for item in items if isinstance(item, Scalar)]
+    entries = [label for text in texts for label in _labels_in(notes, text, candidates, in_list)]
+    if len(entries) > MAX_LABELS:
+        report(notes, "too many node groups", name, value, count=len(entries), most=MAX_LABELS)
+        return None
+    if len(entries) > 1 and isinstance(value, Scalar):
+        report(notes, "several node groups", name, value, count=len(entries))
+    corrections = [_check_label(notes, name, declaration, candidates, *entry) for entry in entries]
+    labels = tuple(label for label in corrections if label)
+    return Labels(labels, value) if labels and None not in corrections else None
+
+
+def _labels_in(
+    notes: Notes, text: ScalarText, candidates: list[str], in_flow: bool
+) -> Iterator[tuple[str, str | None, Span | Scalar, Edit | None]]:
+    """Yield (label, intended label, place, edit that corrects all labels) per label of `a800,4090`.
+
+    The intended label is "" for an empty label, and None without a similar one.
+    """
+    pieces, is_short = text.text.split(","), len(notes.findings) < MAX_SUGGESTIONS
+    labels = [piece.strip() for piece in pieces] if len(pieces) > 1 else pieces
+    known_labels = {*candidates, ""}
+    corrections = [label if label in known_labels else nearest(label.strip(), candidates) if is_short else None for label in labels]
+    better = ",".join(label for label in corrections if label)
+    edit = text.replace(better, in_flow) if better and None not in corrections else None
+    for label, correction, after in zip(labels, corrections, accumulate((len(piece) + 1 for piece in pieces), initial=0)):
+        start = text.text.find(label, after)
+        is_here = text.shift is not None and label and start >= 0
+        yield label, correction, text.part(start, start + len(label)) if is_here else text.scalar, edit
+
+
+def _check_label(
+    notes: Notes, name: str, declaration: DeclaredGroups, candidates: list[str],
+    label: str, correction: str | None, place: Span | Scalar, edit: Edit | None,
+) -> str | None:  # fmt: skip
+    """Return the intended label; note an unknown label, unless its group has an error already."""
+    if label in declaration.broken or (declaration.nameless and label not in candidates):
+        return None
+    if label in declaration.empty:
+        report(notes, "node group without nodes", name, place, label=label)
+        return None
+    if label not in candidates:
+        choices = ", ".join(f"`{known_label}`" for known_label in candidates[:12]) + (" ..." if len(candidates) > 12 else "")
+        edit = edit if correction is not None else None
+        better = correction or (edit.text if edit else "")
+        help = f"write `{better}`" if better else f"name one of {choices}"
+        report(notes, "node group unknown", name, place, edit, label=label, choices=choices, help=help)
+    return correction
+
+
+def number_ranks(cluster: Cluster | None, labels: tuple[str, ...]) -> NumberedResources:
+    """Return the numbering of ranks; RLinf counts each group by its own kind."""
+    if cluster is None:
+        return NumberedResources(None, "resource", labels)
+    if not is_counted(cluster, labels):
+        return number_groups(cluster, labels)
+    count = sum(cluster.numbering((label,)).size for label in labels)
+    numbering = number_groups(cluster, labels, count)
+    if not numbering.size:
+        return replace(numbering, note=", so RLinf raises an IndexError")
+    return replace(numbering, excess=count - numbering.size)
+
+
+def place_component(spec: WrittenPlacement, spans: Mapping[str, Span]) -> Component | None:
+    """Return the component; None (noted) if its place is unknown."""
+    context, name, labels = spec.context, spec.name, spec.labels.names
+    notes, cluster = context.notes, context.cluster
+    resources = number_ranks(cluster, labels)
+    placement = read_placement(spec.text.text, resources)
+    machines = cluster if resources.size is not None else None
+    runs = runs_of(placement.pairs, machines, labels) if machines and not placement.faults and placement.processes <= MAX_PROCESSES else ()
+    code = why_not(runs, in_order=True)
+    common_nodes = shared_nodes(cluster, labels) if cluster else []
+    spec.fix = spec.correction(bool(code or common_nodes or placement.faults))
+    _check_groups(spec, common_nodes)
+    if placement.faults:
+        report_faults(spec, placement.faults, resources)
+        return None
+    if placement.processes > MAX_PROCESSES:
+        report(notes, "too many processes", name, spec.text.scalar, count=placement.processes, most=MAX_PROCESSES)
+        return None
+    sizes = {max(1, pair.resources // pair.processes) for pair in placement.pairs}
+    per_process = 1 if len(sizes) > 1 or (cluster and cluster.kind(labels) == NODE) else min(sizes, default=1)
+    amount = placement.processes * per_process
+    if machines is None:
+        minimum, maximum = (1, UNBOUNDED) if placement.open else (amount, amount)
+        context.asked[name] = max((pair.stop for pair in placement.pairs), default=0)
+        why, add = "accelerators per node unknown", "Pass `--cluster x8`"
+        if cluster is None:
+            why, add = "number of nodes unknown", "Pass `--set cluster.num_nodes=VALUE`"
+        elif context.lacks_nodes:
+            why, add = "accelerators of the missing nodes unknown", "Name all nodes with `--cluster`"
+        notes.unsure("PW102", name, why, True, add)
+        return Component(name, labels, minimum, maximum, per_process, spans=spans) if cluster else None
+    if code == "PW302":
+        before, run = next((a, b) for a, b in zip(runs, runs[1:]) if b.ranks.start < a.ranks.stop and a.kind != b.kind)
+        spec.report("two kinds of hardware", rank=run.ranks.start, first=before.kind, second=run.kind)
+    elif code == "PW108" and len(set(labels)) == len(labels) and (duplicate := twice(runs)):
+        run, label, resource = duplicate
+        spec.report("held twice", kind=run.kind, resource=resource, node=run.node, first=label, second=run.node_group)
+    if common_nodes or code == "PW302":
+        return None
+    fixes = {code: spec.fix} if code and spec.fix else {}
+    return Component(name, labels, amount, amount, per_process, runs=runs, spans=spans, fixes=fixes)
+
+
+def _check_groups(spec: WrittenPlacement, common_nodes: list[int]) -> None:
+    labels, value = spec.labels.names, spec.labels.value
+    if spec.labels.listed:
+        spec.report("node group list", value, labels=",".join(labels))
+    if common_nodes:
+        spec.report("node in several groups", value, node=common_nodes[0])
+    elif len(set(labels)) < len(labels) and value is not None:
+        spec.report("node group twice", value)
+
+
+def report_faults(spec: WrittenPlacement, faults: list[PlacementFault], resources: NumberedResources) -> None:
+    """Note the faults of a placement, as warnings where the nodes may have more hardware."""
+    text, context = spec.text, spec.context
+    more = _count_missing_nodes(spec, faults)
+    is_open = not context.groups.open.isdisjoint(spec.labels.names)
+    for fault in faults[:MAX_FAULTS]:
+        help = "write `ranks` or `ranks:processes` in ascending order, several of them with commas, such as `0-1:0-3,2-3`"
+        if fault.code == "PW102":
+            help = f"name ranks below {resources.size}" if resources.size else "choose a node group that has something to place on"
+        add = f", or set `num_nodes: {more}`" if more and fault.code == "PW102" else ""
+        place = text.scalar if text.shift is None else text.part(fault.start, fault.end)
+        # The nodes themselves may have more hardware than the file states: then a lack is not
+        # proved.
+        is_short = fault.code == "PW102" or (resources.size == 0 and text.text[fault.start : fault.end].strip().lower() == "all")
+        add_fault = context.notes.warn if is_open and is_short else context.notes.error
+        help, edit = (spec.fix.help, spec.fix.edit) if spec.fix else (help, None)
+        add_fault(fault.code, spec.name, f"`{spec.name}`: {fault.message}", place, fault.label, help + add, edit)
+
+
+def _count_missing_nodes(spec: WrittenPlacement, faults: list[PlacementFault]) -> int | None:
+    """Return the number of nodes for all ranks, if adding nodes is possible and sufficient."""
+    last_ranks, per_node = [fault.last for fault in faults if fault.last is not None], spec.context.per_node
+    if not per_node or not last_ranks or spec.labels.names != (CLUSTER_LABEL,) or len(last_ranks) < len(faults):
+        return None
+    nodes = max(last_ranks) // per_node + 1
+    numbering = Numbering(ACCELERATOR, (Stretch(0, CLUSTER_LABEL, per_node, min(nodes, MAX_NODES)),))
+    placement = read_placement(spec.text.text, NumberedResources(numbering.size, "accelerator"))
+    if placement.faults or placement.processes > MAX_PROCESSES:
+        return None
+    return nodes if not why_not(runs_over(placement.pairs, numbering, {CLUSTER_LABEL: ACCELERATOR}), in_order=True) else None
+
+
+@dataclass
+class WrittenPlacement:
+    """Placement of a component as written; `fix` is its correction, once known."""
+
+    context: Context
+    name: str
+    text: ScalarText
+    labels: Labels
+    in_flow: bool
+    fix: Fix | None = None
+
+    def report(self, finding: str, at: Value | None = None, **values: Any) -> None:
+        """Add a finding of facts/findings.json, with the correction if known."""
+        report(self.context.notes, finding, self.name, at or self.text.scalar, fix=self.fix, **values)
+
+    def correction(self, is_broken: bool) -> Fix | None:
+        """Return the closest form that RLinf starts; None if correct or without a known correction.
+
+        Each node group is named once, in a text; then the ranks are corrected.
+        """
+        names, text, cluster = self.labels.names, self.text.text, self.context.cluster
+        unique = tuple(dict.fromkeys(names))
+        is_listed = self.labels.listed or len(unique) < len(names)
+        if not is_broken and not is_listed:
+            return None
+        resources = number_ranks(cluster, unique)
+        if is_listed:
+            if not _starts(read_placement(text, resources), unique, cluster):
+                return None
+            value, label_text = self.labels.value, ",".join(unique)
+            is_here = value is not None and not (isinstance(value, Scalar) and value.origin is not None)
+            edit = Edit(value.span, in_flow_map(label_text) if self.in_flow else plain_or_quoted(label_text)) if value and is_here else None
+            return Fix(f"write `node_group: {plain_or_quoted(label_text)}`", edit)
+        numbering = cluster.numbering(unique) if cluster and resources.size is not None else None
+        better = correct_text(text, resources, numbering, lambda candidate: _starts(candidate, unique, cluster))
+        if better is None:
+            return None
+        return Fix(f"write `{better if self.text.shift == 1 else plain_or_quoted(better)}`", self.text.replace(better, self.in_flow))
+
+
+def _starts(placement: PlacementText, labels: tuple[str, ...], cluster: Cluster | None) -> bool:
+    """Return True if RLinf reads a placement without a fault, and starts it."""
+    if placement.faults or cluster is None or not is_counted(cluster, labels):
+        return not placement.faults
+    return not shared_nodes(cluster, labels) and not why_not(runs_of(placement.pairs, cluster, labels), in_order=True)
+
+
+def shared_nodes(cluster: Cluster, labels: tuple[str, ...]) -> list[int]:
+    """Return nodes in several of the groups, where nodes are placed on; RLinf refuses them."""
+    if len(labels) == 1 or cluster.kind(labels) != NODE:
+        return []
+    count = Counter(node for label in labels for node in cluster.groups[label].node_ranks)
+    return [node for node, times in count.items() if times > 1]
+
 
 KEYS = ("node_group", "placement")
 """Keys in the long form of a component's placement."""
@@ -36,37 +317,21 @@ def split_by_commas(notes: Notes, value: MapNode, component: str = "") -> MapNod
     """
     if not value.flow:
         return value
-    entries: list[Entry] = []
-    names: list[Entry] = []  # bare entries before the key that they belong to
-    for entry in value.entries:
-        is_bare, last = notes.is_bare(entry), entries[-1] if entries and not names else None
-        goes_on = nearest(entry.key.text.partition(" ")[0], KEYS) is None if component else bool(_RANKS.fullmatch(entry.key.text))
-        if is_bare and goes_on and last is not None and isinstance(last.value, Scalar) and not notes.is_bare(last):
-            entries[-1] = Entry(last.key, _join(last.value, entry.key))
-        elif is_bare and not component and not _RANKS.fullmatch(entry.key.text):
-            names.append(entry)
-        else:
-            key = _join(names[0].key, entry.key, *(name.key for name in names[1:])) if names else entry.key
-            entries, names = [*entries, Entry(key, entry.value)], []
+
+    def continues(text: str) -> bool:
+        return nearest(text.partition(" ")[0], KEYS) is None if component else bool(_RANKS.fullmatch(text))
+
+    entries = join_split(value, notes.is_bare, continues, not component)
     for entry in entries:
         for scalar, noun in ((entry.key, "key"), (entry.value, "value")):
-            if isinstance(scalar, Scalar) and scalar.tag == _JOINED:
+            if isinstance(scalar, Scalar) and scalar.tag == JOINED:
                 why = "RLinf ignores the rest silently" if component else "RLinf takes the rest for components without a placement"
-                report, text = notes.warn if component else notes.error, f'"{scalar.text}"'
-                subject, message = component or entry.key.text.partition(",")[0], f"the comma ends the {noun} here"
-                report("PW118", subject, message, scalar.span, "split by a comma", f"write {text} in quotes", Edit(scalar.span, text), why)
-    new_entries = (Entry(entry.key, value.get(entry.key.text) or entry.value) for entry in entries) if component else entries
-    return MapNode((*new_entries, *names), value.span, value.flow)
-
-
-_JOINED = "!joined"
-"""Tag of texts that a comma had split."""
-
-
-def _join(first: Scalar, last: Scalar, *between: Scalar) -> Scalar:
-    text = ",".join(piece.text for piece in (first, *between, last))
-    span = Span(first.span.file, first.span.start, last.span.end, first.span.line, first.span.column)
-    return Scalar(text, _JOINED, span, span)
+                severity, text = Severity.WARNING if component else Severity.ERROR, f'"{scalar.text}"'
+                values: dict[str, Any] = {"severity": severity, "noun": noun, "text": text, "why": why}
+                subject = component or entry.key.text.partition(",")[0]
+                report(notes, "split by a comma", subject, scalar.span, Edit(scalar.span, text), **values)
+    new_entries = tuple(Entry(entry.key, value.get(entry.key.text) or entry.value) for entry in entries) if component else entries
+    return MapNode(new_entries, value.span, value.flow)
 
 
 def component_placement(notes: Notes, section: MapNode, value: Value | None, has_hints: bool) -> MapNode | None:
@@ -76,9 +341,7 @@ def component_placement(notes: Notes, section: MapNode, value: Value | None, has
     if value is not None and (is_unknown(value) or (has_hints and isinstance(value, Scalar) and value.is_null)):
         return None
     if value is not None:
-        kind = kind_of(value)
-        message = f"`component_placement` must be a map of components, but it is {kind}"
-        notes.error("PW105", "cluster", message, value, kind, "write each component with its ranks, such as `actor: 0-7`")
+        report(notes, "placement no map", "cluster", value, kind=kind_of(value))
     elif not has_hints:
         notes.missing("cluster", "component_placement", section.span, "add `component_placement:` with a line for each component")
     return None
@@ -99,8 +362,7 @@ def read_components(context: Context, value: MapNode) -> tuple[Component, ...]:
         base = _entry(context, entry, next(iter(names), entry.key.text), value.flow)
         runs += len(base.runs or ()) * len(names) if base else 0
         if runs > MAX_RUNS:
-            message = f"the components up to this one have more than the {MAX_RUNS:,} runs that are read"
-            context.notes.error("PW002", "cluster", message, entry.key.span, "too many", "place fewer components, or on fewer nodes")
+            report(context.notes, "too many runs", "cluster", entry.key.span, most=MAX_RUNS)
             break
         for name, span in names.items():
             if base is not None:
@@ -121,10 +383,9 @@ def _names(notes: Notes, owner: MapNode, entry: Entry, seen: set[str]) -> dict[s
         name, start = piece.strip(), position + len(piece) - len(piece.lstrip())
         span, help = text.part(start, start + len(name)), f"write `{remaining}`" if remaining and edit else "remove one of the two"
         if not name:
-            message = f"a name in `{entry.key.text}` is empty, of which RLinf makes a component"
-            notes.warn("PW112", entry.key.text, message, span, "no name", f"write `{remaining}`" if remaining else "write a name", edit)
+            report(notes, "empty name", entry.key.text, span, edit, help=f"write `{remaining}`" if remaining else "write a name")
         elif name in seen:
-            notes.error("PW106", name, f"`{name}` is placed twice", span, "again here", help, edit)
+            report(notes, "placed twice", name, span, edit, help=help)
         else:
             names[name] = span
             seen.add(name)
@@ -173,16 +434,13 @@ def _ranks_of(notes: Notes, placement: Value, name: str, in_flow: bool) -> Scala
         items = placement.items if isinstance(placement, ListNode) else ()
         texts = [item.text if isinstance(item, Scalar) else "" for item in items]
         text = ",".join(texts)
-        message = f"the placement of `{name}` must be ranks, but it is {kind_of(placement)}"
         fits = texts and all(RANKS.fullmatch(piece) for piece in texts)
         edit = notes.replace(placement, in_flow_map(text) if in_flow else f'"{text}"' if ":" in text else text) if fits else None
         help = f"write `{text}`" if fits else "write ranks such as `0-7`"
-        notes.error("PW105", name, message, placement, kind_of(placement), help, edit)
+        report(notes, "placement no ranks", name, placement, edit, kind=kind_of(placement), help=help)
         return Scalar(text, "tag:yaml.org,2002:str", placement.span, placement.span) if edit else None
     if placement.is_null:
-        edit = notes.replace(placement, "all")
-        message = f"the placement of `{name}` names nothing"
-        notes.error("PW112", name, message, placement, "empty", "write ranks such as `0-7`, or `all`", edit)
+        report(notes, "placement empty", name, placement, notes.replace(placement, "all"))
         return None
     return placement
 

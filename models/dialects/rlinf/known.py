@@ -11,7 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Iterable, Iterator, Sequence
 
+from ...configuration.notes import Notes
 from ...configuration.settings import Settings
+from ...findings.span import Edit, Span
 from ...hints.block import timed_names
 from ...job import Capabilities
 from ...record import dataclass
@@ -20,6 +22,7 @@ from ...releases.evidence import choose_by_masks, mask_of
 from ...releases.release import Range, read_releases
 from ...text.document import Document
 from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, find
+from ..messages import add_finding
 from ..released import infer_release, present_in
 
 AT_LAUNCH = "RLinf notices this only at launch, after Ray is up and all nodes have joined"
@@ -71,13 +74,13 @@ NAMES = ("label", "node_group", "hardware", "hardware_type", "env_configs", "pro
 ENVIRONMENT = ("NUM_NODES", "NNODES", "SLURM_NNODES", "SLURM_JOB_NUM_NODES")
 """Environment variables that an interpolation may read: the size of the job, nothing secret."""
 
-SEVERAL_GROUPS = Range(since="0.2")
-"""Releases with several node groups per component (MultiNodeGroupResolver of placement.py)."""
-CRITICS, MULTI_AGENT = Range(since="0.2"), Range(since="0.3")
-"""Releases with critics and role inference, and with several engines on an actor.
+MULTI_AGENT = Range(since="0.3")
+"""Releases with several engines on an actor (rlinf/utils/placement.py)."""
 
-Source: RLinf, rlinf/utils/placement.py, (MultiAgent)ModelParallelComponentPlacement.
-"""
+
+def report(notes: Notes, finding: str, subject: str, /, at: Span | Value, edit: Edit | None = None, **values: Any) -> None:
+    """Add a finding of facts/findings.json; see `add_finding`."""
+    add_finding(notes, FACTS / "findings.json", finding, subject, at, edit, **values)
 
 
 def list_words(words: Iterable[str]) -> str:
@@ -117,6 +120,13 @@ def names_of(entry: Entry) -> list[str]:
 FACTS = Path(__file__).parent / "facts"
 RELEASES = FACTS / "releases.json"
 
+
+@cache
+def facts(name: str) -> Any:
+    """Return the content of a file of facts."""
+    return json.loads((FACTS / f"{name}.json").read_text(encoding="utf-8"))
+
+
 _WORDS = {
     "runner.task_type": "task", "algorithm.adv_type": "advantage", "algorithm.loss_type": "loss",
     **{f"{section}.model.model_type": "model" for section in ("actor", "rollout")},
@@ -153,9 +163,8 @@ class TaskFacts:
 @cache
 def all_tasks() -> dict[str, TaskFacts]:
     """Return the facts about each task."""
-    data: dict[str, dict[str, Any]] = json.loads((FACTS / "tasks.json").read_text(encoding="utf-8"))
     lists = ("starts", "needs", "timed")
-    return {task: TaskFacts(**facts | {key: tuple(facts.get(key, ())) for key in lists}) for task, facts in data.items()}
+    return {task: TaskFacts(**data | {key: tuple(data.get(key, ())) for key in lists}) for task, data in facts("tasks").items()}
 
 
 def task_facts(task: str) -> TaskFacts:
@@ -167,7 +176,7 @@ def task_facts(task: str) -> TaskFacts:
 def _read_known() -> dict[str, dict[str, tuple[Range, ...]]]:
     """Return kind -> name -> ranges of the releases that know it."""
     ranges: dict[str, dict[str, tuple[Range, ...]]] = {}
-    for kind, groups in json.loads((FACTS / "known.json").read_text(encoding="utf-8")).items():
+    for kind, groups in facts("known").items():
         for bounds, names in groups.items():
             ranges.setdefault(kind, {}).update(dict.fromkeys(names, tuple(Range(*bound.split(":")) for bound in bounds.split(","))))
     return ranges

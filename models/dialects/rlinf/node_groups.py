@@ -1,4 +1,4 @@
-"""Node groups of a file, each checked alone and against the others.
+"""Node groups of a file, and the cluster that RLinf would find.
 
 Source: RLinf, rlinf/scheduler/cluster/config.py (NodeGroupConfig, NodeGroupEnvConfig,
 ClusterConfig, reserved labels) and node.py (NodeProbe: no label twice).
@@ -7,12 +7,17 @@ ClusterConfig, reserved labels) and node.py (NodeProbe: no label twice).
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Iterator, Sequence
+from typing import Any, Iterator, Sequence
 
 from ...configuration.notes import Notes, is_unknown
+from ...configuration.parts import PartReader, is_absent
+from ...findings.finding import Severity
 from ...findings.span import Edit
 from ...findings.wording import with_noun
-from ...machines.node_group import ACCELERATOR, NODE, EnvConfig
+from ...machines.cluster import Cluster
+from ...machines.node import EqualNodes, Hardware, Node, Nodes, numbered_nodes
+from ...machines.node_group import ACCELERATOR, NODE, EnvConfig, NodeGroup
+from ...machines.shorthand import DeclaredNodes
 from ...placements.correction import correct_text
 from ...placements.placement_text import NumberedResources
 from ...placements.run_checks import Claims
@@ -20,9 +25,8 @@ from ...ranks import CODES_BY_REASON, RankError, Ranks, merge, parse_ranks, with
 from ...record import dataclass
 from ...text.edit import in_flow_map, plain_or_quoted
 from ...text.tree import ListNode, MapNode, Scalar, Value, find, kind_of, plain
-from .hardware import GroupHardware, read_hardware
-from .known import RESERVED_LABELS
-from .section import ClusterSection, is_absent
+from .known import RESERVED_LABELS, report
+from .section import GroupHardware, read_hardware
 
 
 def read_node_ranks(
@@ -44,22 +48,19 @@ def read_node_ranks(
     rank_sets = [_expression(notes, item, subject, size, whole, True) for item in items if isinstance(item, Scalar)]
     ranges = merge([interval for ranks in rank_sets if ranks is not None for interval in ranks.ranges])
     text = write_ranks(ranges)
-    message = f"`node_ranks` of `{subject}` is a YAML list: RLinf's documentation allows it, its parser refuses it"
     edit = Edit(value.span, in_flow_map(text) if in_flow else plain_or_quoted(text)) if text else None
-    notes.warn("PW105", subject, message, value, "a list", f"write `{text}`", edit)
+    report(notes, "node_ranks list", subject, value, edit, text=text)
     return None if None in rank_sets else Ranks(ranges)
 
 
 def _expression(notes: Notes, scalar: Scalar, subject: str, size: int | None, whole: Ranks | None, in_flow: bool) -> Ranks | None:
     if scalar.is_null:
-        message = f"`node_ranks` of `{subject}` is empty: RLinf takes that for the rank `None`, which it refuses"
-        notes.error("PW103", subject, message, scalar, "no rank", "write ranks such as `0-3`, or `all`", notes.replace(scalar, "all"))
+        report(notes, "node_ranks empty", subject, scalar, notes.replace(scalar, "all"))
         return whole or (Ranks((range(size),)) if size is not None else None)
     text = notes.ranks(scalar, subject, in_flow, of_processes=False)
     if text.text.strip().lower() == "all":
         if text.text != text.text.strip():
-            message = f"`node_ranks` of `{subject}`: RLinf knows `all` only without blanks around it"
-            notes.error("PW103", subject, message, scalar, "blanks", "write `all`", text.replace("all", in_flow))
+            report(notes, "blanks around all", subject, scalar, text.replace("all", in_flow))
         if whole is not None or size is None:
             return whole
     try:
@@ -77,7 +78,7 @@ def _expression(notes: Notes, scalar: Scalar, subject: str, size: int | None, wh
 _SOFTWARE_KEYS = ("node_ranks", "env_vars", "python_interpreter_path")
 
 
-def _environments(reader: ClusterSection, value: Value, nodes: Ranks, size: int | None) -> tuple[EnvConfig, ...]:
+def _environments(reader: PartReader, value: Value, nodes: Ranks, size: int | None) -> tuple[EnvConfig, ...]:
     """Return the readable `env_configs` of a group, which has each node and variable once."""
     claims, names, configs, group = Claims(), set[str](), list[EnvConfig](), reader.subject
     noun = f"an item of `env_configs` of group `{group}`"
@@ -93,19 +94,18 @@ def _environments(reader: ClusterSection, value: Value, nodes: Ranks, size: int 
         if setting is None or ranks is None:
             continue
         if strays := without(ranks.ranges, nodes.ranges):
-            message = f"`env_configs` names node {strays[0].start}, but group `{group}` has the nodes {nodes if nodes else 'none'}"
-            reader.error(message, setting, "not a node of the group", f"name nodes of {nodes}, or `all`")
+            values: dict[str, Any] = {"node": strays[0].start, "nodes": nodes or "none", "nodes_of": nodes}
+            report(reader.notes, "env_configs elsewhere", group, setting, **values)
             continue
         duplicates = tuple(stretch for interval in ranks.ranges for stretch in claims.claim(interval))
         if duplicates:
-            message = f"node {duplicates[0].start} is in two items of `env_configs` of group `{group}`"
-            reader.error(message, setting, "again here", "name each node in one item")
+            report(reader.notes, "env_configs twice", group, setting, node=duplicates[0].start)
         interpreter = path.text if isinstance(path, Scalar) and not is_absent(path) else None
         configs.append(EnvConfig(Ranks(without(ranks.ranges, duplicates)).members, variables, interpreter))
     return tuple(configs)
 
 
-def _variables(reader: ClusterSection, value: Value | None, names: set[str]) -> Iterator[tuple[str, str]]:
+def _variables(reader: PartReader, value: Value | None, names: set[str]) -> Iterator[tuple[str, str]]:
     """Yield the variables; RLinf refuses the same one again (in `names`), even for different nodes."""
     if value is None or is_absent(value):
         return
@@ -117,14 +117,12 @@ def _variables(reader: ClusterSection, value: Value | None, names: set[str]) -> 
         if isinstance(item, MapNode) and len(item.entries) == 1:
             name, setting = str(item.entries[0].key.value), item.entries[0].value
             if name in names:
-                message = f"`{name}` is in the `env_vars` of group `{reader.subject}` twice, which RLinf refuses"
-                reader.error(message, item, "again here", "put these nodes into a group of their own")
+                report(reader.notes, "variable twice", reader.subject, item, name=name)
             names.add(name)
             yield name, str(setting.value) if isinstance(setting, Scalar) else ""
         elif not is_unknown(item):
-            has = f"a map of {with_noun(len(item.entries), 'key')}" if isinstance(item, MapNode) else kind_of(item)
-            message = f"each item of `env_vars` must be a map of one key, but this one is {has}"
-            reader.error(message, item, has, "write one `- NAME: value` per variable")
+            kind = f"a map of {with_noun(len(item.entries), 'key')}" if isinstance(item, MapNode) else kind_of(item)
+            report(reader.notes, "variable no map", reader.subject, item, kind=kind)
 
 
 @dataclass(frozen=True)
@@ -134,7 +132,6 @@ class DeclaredGroup:
     label: str
     ranks: Ranks
     kind: str | None = None
-    ignores_hardware: bool = False
     hardware: GroupHardware | None = None
     env_configs: tuple[EnvConfig, ...] = ()
 
@@ -170,7 +167,7 @@ def read_node_groups(notes: Notes, value: Value | None, size: int | None) -> Dec
     if value is None or not _is_said(value) or (isinstance(value, MapNode) and not value.entries):
         return result
 
-    items = ClusterSection(notes, "PW105", "node_groups").items(value, "`node_groups`")
+    items = PartReader(notes, "PW105", "node_groups").items(value, "`node_groups`")
     result.nameless |= items is None
     labels: set[str] = set()
     members = 0
@@ -178,7 +175,7 @@ def read_node_groups(notes: Notes, value: Value | None, size: int | None) -> Dec
         _read_group(notes, item, size, result, labels)
         members += len(result.groups[-1].ranks) if result.groups else 0
         if members > MAX_MEMBERS:
-            notes.error("PW002", "node_groups", f"the node groups have more than {MAX_MEMBERS:,} nodes in all", item, "too many")
+            report(notes, "too many members", "node_groups", item, most=MAX_MEMBERS)
             result.nameless = True
             break
     _check_over_groups(notes, items or (), result.groups)
@@ -187,7 +184,7 @@ def read_node_groups(notes: Notes, value: Value | None, size: int | None) -> Dec
 
 def _read_group(notes: Notes, value: Value, size: int | None, result: DeclaredGroups, labels: set[str]) -> None:
     label_value = find(value, "label")
-    section = ClusterSection(notes, "PW105", label_value.text if isinstance(label_value, Scalar) else "node_groups")
+    section = PartReader(notes, "PW105", label_value.text if isinstance(label_value, Scalar) else "node_groups")
     item = section.mapping(value, "`each item of node_groups`", "write `- label: ...` and `node_ranks: ...`", _KEYS, "a node group")
     if item is None:
         result.nameless = True
@@ -204,8 +201,7 @@ def _read_group(notes: Notes, value: Value, size: int | None, result: DeclaredGr
         result.broken.add(label)
     elif not ranks and setting is not None:
         result.empty.add(subject)
-        edit = notes.replace(setting, "all") if setting.span.length else None
-        notes.warn("PW112", subject, f"group `{subject}` has no nodes", setting, "no nodes", "write `all`", edit, "RLinf drops it silently")
+        report(notes, "group without nodes", subject, setting, notes.replace(setting, "all") if setting.span.length else None)
     # The rest of the group is checked as if on all nodes.
     members = Ranks((range(size or 0),)) if ranks is None else ranks
     group = _build_group(notes, item, subject, members if size is not None else Ranks(()), size)
@@ -222,7 +218,7 @@ def _is_said(value: Value | None) -> bool:
 def _build_group(notes: Notes, item: MapNode, label: str, nodes: Ranks, size: int | None) -> DeclaredGroup:
     """Return the group with hardware and software; without them if the node count is unknown."""
     flag, type_, hardware_value, environment = (item.get(key) for key in ("ignore_hardware", "hardware_type", "hardware", "env_configs"))
-    reader = ClusterSection(notes, "PW115", label)
+    reader = PartReader(notes, "PW115", label)
     configs = () if environment is None or size is None else _environments(reader, environment, nodes, size)
     has_hardware = _is_said(hardware_value)
     hardware = read_hardware(notes, hardware_value, label, nodes) if hardware_value and has_hardware and size is not None else None
@@ -231,17 +227,14 @@ def _build_group(notes: Notes, item: MapNode, label: str, nodes: Ranks, size: in
     for key, is_said in (("ignore_hardware", ignores), ("hardware_type", has_type)):
         entry = item.entry(key)
         if entry is not None and is_said and has_hardware:
-            message = f"group `{label}` has both `hardware` and `{key}`"
-            help, edit = f"remove `{key}`, or `hardware`", notes.remove(item, entry)
-            notes.error("PW116", label, message, entry.key.span, "with `hardware`", help, edit, "RLinf refuses both together")
+            report(notes, "hardware and", label, entry.key.span, notes.remove(item, entry), key=key)
     kind = hardware.type if hardware else None
     if isinstance(type_, Scalar) and has_type and not has_hardware and not is_unknown(type_):
         # RLinf reads `node` here as a hardware type like any other; no such type exists.
         kind = type_.text if type_.text != NODE else f"hardware of type {NODE}"
         if kind != ACCELERATOR:
-            message = f"`hardware_type` alone configures no {type_.text}: RLinf finds only what the nodes report"
-            notes.warn("PW116", label, message, type_, "no `hardware`", "describe it under `hardware:`")
-    return DeclaredGroup(label, nodes, kind, ignores, hardware, configs)
+            report(notes, "hardware_type alone", label, type_, type=type_.text)
+    return DeclaredGroup(label, nodes, kind or (NODE if ignores else None), hardware, configs)
 
 
 def _read_label(notes: Notes, group: MapNode, labels: set[str]) -> str | None:
@@ -256,19 +249,20 @@ def _read_label(notes: Notes, group: MapNode, labels: set[str]) -> str | None:
         return str(plain(value))
     text = notes.text(value, value.text)
     label, without_comma = text.text, "_".join(piece.strip() for piece in text.text.split(",") if piece.strip())
-    report, better, mark = notes.error, "", "reserved"
+    severity, better, mark = Severity.ERROR, "", "reserved"
     if label in RESERVED_LABELS:
         better, message = f"my_{label}", f"the label `{label}` is reserved: it names a group that always exists"
     elif label in labels:
         better, mark = f"{without_comma}_2", "again here"
         message = f"two node groups have the label `{label}`, which RLinf notices only when the cluster starts"
     elif "," in label:
-        report, better, mark = notes.warn, without_comma or "group", "a comma"
+        severity, better, mark = Severity.WARNING, without_comma or "group", "a comma"
         message = f"the label `{label}` has a comma: no component can refer to it"
     while better in labels or better in RESERVED_LABELS:
         better += "_"
     if better:
-        report("PW113", label, message, value, mark, f"choose another label, such as `{better}`", text.replace(better, group.flow))
+        edit = text.replace(better, group.flow)
+        report(notes, "label unusable", label, value, edit, severity=severity, message=message, mark=mark, better=better)
     labels.add(label)
     return label
 
@@ -284,5 +278,57 @@ def _check_over_groups(notes: Notes, items: Sequence[Value], groups: list[Declar
                 continue
             seen.add((device.type, label, group.label))
             at = next(item for item in items if (name := find(item, "label")) and str(plain(name)) == group.label)
-            message = f"node {rank} has its {device.type} configured in group `{label}` and in group `{group.label}`"
-            notes.error("PW116", group.label, message, at, kind_of(at), "configure it in one group")
+            values: dict[str, Any] = {"node": rank, "type": device.type, "first": label, "kind": kind_of(at)}
+            report(notes, "hardware in two groups", group.label, at, **values)
+
+
+def machines_of(notes: Notes, count: int, at: Value, groups: list[DeclaredGroup], machines: Cluster | DeclaredNodes | None) -> Cluster:
+    """Return `count` nodes in rank order; accelerators of undescribed nodes are not counted.
+
+    A cluster of the caller with too few nodes is an error (RLinf waits for more forever); the rest
+    is then judged on nodes like those. Of too many nodes the first `count` are used, as RLinf does.
+    """
+    if isinstance(machines, Cluster) and len(machines.nodes) < count:
+        has = len(machines.nodes)
+        report(notes, "cluster too small", "", at, count=count, nodes=has, exist=f"{has} exist{'s' * (has == 1)}")
+        kinds = {(stretch.node.accelerator_model, len(stretch.node.accelerators)) for stretch in machines.alike}
+        model, per_node = kinds.pop() if len(kinds) == 1 else ("", 0)
+        return machines_of(notes, count, at, groups, DeclaredNodes(per_node, model) if per_node else None)
+    if isinstance(machines, Cluster):
+        if len(machines.nodes) > count:
+            selection, label = (
+                (f"the first {count} are", "the first ones are used") if count > 1 else ("only the first is", "the first one is used")
+            )
+            report(notes, "cluster larger", "", at, nodes=len(machines.nodes), selection=selection, count=count, label=label)
+        nodes, is_counted = machines.nodes[:count], machines.counted
+    elif isinstance(machines, DeclaredNodes):
+        special = merge([ranks for group in groups if group.hardware for ranks in group.ranks.ranges])
+        bare = without(special, merge([ranks for group in groups if not group.hardware for ranks in group.ranks.ranges]))
+        nodes, is_counted = machines.nodes(count, bare), True
+    else:
+        nodes, is_counted = Nodes([numbered_nodes(Node(0, ""), count)]), False
+    nodes, devices = nodes if isinstance(nodes, Nodes) else Nodes(map(EqualNodes, nodes)), dict[int, list[Hardware]]()
+    for rank, device in (item for group in groups for item in (group.hardware.devices if group.hardware else ())):
+        devices.setdefault(rank, []).append(device)
+    cluster = Cluster(nodes.equip(devices, {group.hardware.type for group in groups if group.hardware}), counted=is_counted)
+    return cluster.with_groups(
+        NodeGroup(group.label, members, group.kind or cluster.default_kind(members), group.env_configs)
+        for group in groups
+        if (members := group.ranks.members)
+    )
+
+
+def warn_of_hidden(notes: Notes, cluster: Cluster) -> None:
+    """Warn that RLinf also uses the accelerators that a script hides from its programs.
+
+    RLinf counts those that the driver has, whatever is visible. Sources: RLinf,
+    rlinf/scheduler/hardware/accelerators/nvidia_gpu.py (get_num_devices); Ray,
+    ray/_private/accelerators/nvidia_gpu.py (nvmlDeviceGetCount).
+    """
+    program = notes.document.program
+    machine = program.machine if program is not None else None
+    most = max((len(group.node.accelerators) for group in cluster.alike), default=0)
+    if machine is None or machine.variable != "CUDA_VISIBLE_DEVICES" or not 0 < (machine.accelerators or 0) < most:
+        return
+    at = machine.accelerators_span or notes.document.root.span
+    report(notes, "accelerators hidden", "", at, shown=machine.accelerators, most=most)

@@ -22,18 +22,15 @@ from ...text.tree import MapNode, Scalar, Value
 from ..skeleton import HINTS
 from ..skeleton import Reader as Skeleton
 from ..unread import counting_keys
-from .batches import batches, environments
 from .checks import check_settings, is_whole, missing_keys
-from .components import accelerators_per_node, component_placement, names_in, read_components
+from .components import Context, accelerators_per_node, component_placement, names_in, read_components
 from .known import AT_PLACEMENT, CAPABILITIES, ENVIRONMENT, KEY, NAMES, is_profiled, release_of
-from .machines import machines_of, warn_of_hidden
 from .modes import Mode, apply_mode, with_own_degrees
 from .modes.plans import undivided_components
-from .node_groups import read_node_groups
+from .node_groups import machines_of, read_node_groups, warn_of_hidden
 from .planning.hints import PlannedPart, hints_of_started, split_measured_on, with_phases_of_idle
-from .ranks import Context
 from .section import check_keys, check_profiling, read_num_nodes, section_of
-from .work import models, sizes
+from .work import batches, environments, models, sizes
 
 Machines = Cluster | DeclaredNodes | None
 

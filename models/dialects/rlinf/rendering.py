@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from math import gcd
 from typing import Sequence
@@ -11,6 +10,7 @@ from ...component import Component
 from ...conversion import Data, counts_to_data, hint_block, lost_demands, map_names, note_loss, other_hints_to_data, refusal, warn_of_loss
 from ...findings.finding import Finding, UnusableInput
 from ...machines.cluster import Cluster
+from ...machines.cluster_file import software_to_data
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NodeGroup
 from ...placements.run import Run
 from ...placements.run_checks import why_not
@@ -21,8 +21,8 @@ from ...text.edit import number_or_text, ranks_to_data, to_yaml
 from ...training_job import TrainingJob
 from ..dialect import Rendering
 from ..written import add_title, merge_keys, put
-from .hardware import hardware_types
-from .known import FACTS, FSDP, MEGATRON, RESERVED_LABELS
+from .known import FSDP, MEGATRON, RESERVED_LABELS, facts
+from .section import hardware_types
 
 
 def _group(cluster: Cluster, group: NodeGroup, reasons: list[Finding]) -> Data:
@@ -42,14 +42,10 @@ def _group(cluster: Cluster, group: NodeGroup, reasons: list[Finding]) -> Data:
         hardware = [(rank, device) for rank in group.node_ranks for device in cluster.nodes[rank].hardware if device.type == kind]
         devices = [{"node_rank": rank, **{key: _value(text) for key, text in device.config}} for rank, device in hardware]
         data["hardware"] = {"type": kind, "configs": devices}
-    environments: list[Data] = []
-    for config in group.env_configs:
-        software: Data = {"node_ranks": ranks_to_data(config.node_ranks)}
-        if config.env_vars:
-            software["env_vars"] = [{name: value} for name, value in config.env_vars]
-        if config.python_interpreter_path is not None:
-            software["python_interpreter_path"] = config.python_interpreter_path
-        environments.append(software)
+    variables = (
+        {"env_vars": [{name: value} for name, value in config.env_vars]} if config.env_vars else {} for config in group.env_configs
+    )
+    environments = [software_to_data(config) | entry for config, entry in zip(group.env_configs, variables)]
     return {**data, "env_configs": environments} if environments else data
 
 
@@ -164,7 +160,7 @@ def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
     Raises UnusableInput (PW606) if RLinf cannot express the problem.
     """
     by_role = {role_of(component): component for component in problem.components}
-    rollout, training_facts = by_role[ROLLOUT], json.loads((FACTS / "training.json").read_text(encoding="utf-8"))
+    rollout, training_facts = by_role[ROLLOUT], facts("training")
     if (estimator := training_facts["estimators"].get(job.algorithm)) is None:
         raise UnusableInput([refusal("", f"RLinf has no estimator of advantages for {job.algorithm}", "use `--algorithm grpo`")])
     values = {

@@ -1,89 +1,32 @@
-"""Section `cluster`: kinds of values, known keys, `num_nodes` and `profiling`; unknown keys.
+"""Section `cluster`: kinds of values, known keys, `num_nodes`, `profiling`, hardware; unknown keys.
 
-Source: RLinf, rlinf/scheduler/cluster/config.py, ClusterConfig (unknown keys are not checked) and
-its profiling backends in hardware/accelerators; other keys are read by their users.
+Source: RLinf, rlinf/scheduler/cluster/config.py, ClusterConfig (unknown keys are not checked),
+NodeHardwareConfig and hardware/robots/*.py, and its profiling backends in hardware/accelerators;
+types of hardware and their fields are data, facts/hardware.json.
 """
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
 from dataclasses import replace
-from typing import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any, Collection, Mapping
 
 from ...configuration.notes import Notes, is_unknown
+from ...configuration.parts import PartReader, is_absent
 from ...configuration.settings import Settings
-from ...findings.finding import Severity, error
-from ...findings.span import Edit, Span
+from ...findings.span import Edit
+from ...machines.node import Hardware
 from ...machines.shorthand import MAX_NODES
+from ...ranks import Ranks
 from ...record import dataclass
 from ...text.document import SettingMark
 from ...text.interpolation import Interpolator
 from ...text.nearest import SLIP, closest, nearest
-from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, kind_of
+from ...text.tree import Entry, MapNode, Scalar, Value, kind_of, plain
 from ..unread import counting_keys, report_unread
-from .known import CHECKED, FOLDER, names, releases_before
-
-
-def is_absent(value: Value | None) -> bool:
-    """Return True if a value is missing, unknown or null."""
-    return value is None or is_unknown(value) or (isinstance(value, Scalar) and value.is_null)
-
-
-@dataclass(frozen=True)
-class ClusterSection:
-    """Part of the section, with code and subject of its findings."""
-
-    notes: Notes
-    code: str
-    subject: str
-
-    def error(self, message: str, at: Span | Value, label: str, help: str, edit: Edit | None = None) -> None:
-        """Add an error of this part."""
-        self.notes.error(self.code, self.subject, message, at, label, help, edit)
-
-    def report_kind(self, noun: str, target: str, value: Value, help: str, edit: Edit | None = None) -> None:
-        """Add an error for a value of the wrong kind."""
-        kind = kind_of(value)
-        self.error(f"{noun} must be {target}, but it is {kind}", value, kind, help, edit)
-
-    def mapping(self, value: Value, noun: str, help: str, keys: Sequence[str], section: str = "") -> MapNode | None:
-        """Return the map without unknown keys; None and a finding for another kind of value.
-
-        `section` stands for the noun in findings about keys.
-        """
-        if isinstance(value, MapNode):
-            return self.notes.unknown_keys(value, self.subject, keys, True, section or noun)
-        if not is_unknown(value):
-            self.report_kind(noun, "a map", value, help)
-        return None
-
-    def items(self, value: Value, noun: str) -> Sequence[Value] | None:
-        """Return the items of a list; None and a finding for another kind of value."""
-        if isinstance(value, ListNode):
-            return value.items
-        if is_absent(value):
-            return ()
-        self.report_kind(noun, "a list", value, "start each item with `- `: is a `-` missing?")
-        return None
-
-    def word(self, value: Value, names: Iterable[str], message: str, label: str) -> str | None:
-        """Return the word if it is in `names`; else a similar name, with an error.
-
-        `message` has a placeholder for the written word.
-        """
-        candidates = tuple(names)
-        text = ("" if value.is_null else value.text) if isinstance(value, Scalar) else kind_of(value)
-        if is_unknown(value) or (isinstance(value, Scalar) and text in candidates):
-            return text if text in candidates else None
-        close = nearest(text, candidates)
-        help, edit = (f"write `{close}`", self.notes.replace(value, close)) if close else (f"write one of {', '.join(candidates)}", None)
-        self.error(message.format(text or "nothing"), value, label, help, edit)
-        return close
-
-    def missing(self, owner: MapNode, key: str, message: str, value: str = "") -> None:
-        """Add an error for a required key; `value` is the correction."""
-        edit = self.notes.add(owner, key, value) if value else None
-        self.notes.error("PW101", self.subject, message, owner.span, "here", f"add `{key}: {value or '...'}`", edit)
-
+from .known import FOLDER, facts, names, releases_before, releases_of, report
 
 _REQUIRED = ("num_nodes", "component_placement")
 _POLICIES = ("auto_scheduler", "use_pre_process_policy", "use_wait_before_last_iter_policy")
@@ -104,8 +47,7 @@ def section_of(notes: Notes, interpolator: Interpolator, root: MapNode) -> MapNo
     for entry in section:
         close = None if entry.key.text in _KEYS else nearest(entry.key.text, [key for key in _REQUIRED if section.get(key) is None])
         if close and not notes.partial:
-            message = f"`cluster` has no `{close}`, but `{entry.key.text}`, which RLinf does not know"
-            notes.error("PW101", "cluster", message, entry.key.span, "not a key", f"write `{close}`", notes.rename(entry, close))
+            report(notes, "cluster key misspelt", "cluster", entry.key.span, notes.rename(entry, close), key=entry.key.text, close=close)
         if close:
             new_entry = Entry(replace(entry.key, text=close), entry.value)
             section = replace(section, entries=tuple(new_entry if old is entry else old for old in section.entries))
@@ -117,7 +59,7 @@ def _warn(notes: Notes, entry: Entry, path: str, help: str, edit: Edit | None) -
     if notes.partial and any(key.startswith(f"{path}.") for key in changes):
         fate = "Hydra refuses it unless `defaults` have it"
         notes.unsure("PW104", path, f"Hydra refuses `{path}` unless `defaults` that could not be read have it", True, FOLDER)
-    notes.warn("PW104", path, f"no release of RLinf has `{path}`", entry.key.span, "not a key", help, edit, fate)
+    report(notes, "key unknown", path, entry.key.span, edit, help=help, fate=fate)
 
 
 _APART = ("placewright", "profile_data", "hydra", "defaults")
@@ -149,8 +91,7 @@ def check_keys(notes: Notes, settings: Settings, root: MapNode, missing: Mapping
                 help, edit = notes.to_rename(owner, entry, close)
                 if before + close in missing:
                     misspelt.add(before + close)
-                    message = f"no release of RLinf has `{path}`, and RLinf misses `{before}{close}`"
-                    notes.error("PW104", path, message, entry.key.span, "not a key", help, edit)
+                    report(notes, "key missed", path, entry.key.span, edit, close=before + close, help=help)
                 else:
                     _warn(notes, entry, path, help, edit)
             elif path not in read_paths and not (is_known and isinstance(entry.value, Scalar)):
@@ -170,11 +111,9 @@ def _report_missing(notes: Notes, settings: Settings, missing: Mapping[str, str]
         why = f"RLinf reads {text} and {len(missing) - len(keys[:_MOST_MISSING])} more keys, which are not here"
         notes.unsure("PW101", "", why, True, "Add the rest of the configuration, or name the folder of its `defaults`")
     elif keys:
-        message = f"there is no {text}: RLinf reads {'it' if len(keys) == 1 else 'them'} without a default"
         sources = tuple(dict.fromkeys(f"RLinf, {source}" for source in missing.values()))
-        notes.error(
-            "PW101", keys[0].partition(".")[0], message, notes.document.root.span.part(0, 1), "", f"add {text}", None, CHECKED, *sources
-        )
+        subject, at = keys[0].partition(".")[0], notes.document.root.span.part(0, 1)
+        report(notes, "keys missing", subject, at, keys=text, them="it" if len(keys) == 1 else "them", further=sources)
 
 
 def read_num_nodes(notes: Notes, section: MapNode, value: Value | None) -> int | None:
@@ -193,12 +132,10 @@ def read_num_nodes(notes: Notes, section: MapNode, value: Value | None) -> int |
         notes.report_type("cluster", "num_nodes", value, "a whole number", help, edit)
         return correction
     if number < 1:
-        message = f"`num_nodes` is {number}, but there must be at least 1 node"
-        notes.error("PW105", "cluster", message, value, "too few", "write `1`", notes.replace(value, "1"))
+        report(notes, "few nodes", "cluster", value, notes.replace(value, "1"), count=number)
         return 1
     if number > MAX_NODES:
-        message = f"`num_nodes` is {number:,}, more than the {MAX_NODES:,} nodes that are read"
-        notes.findings.append(error("PW002", "cluster", message, value.span, label="too many", help="is this number meant?"))
+        report(notes, "many nodes", "cluster", value, count=number, most=MAX_NODES)
         return None
     notes.text(value, "cluster", quoted=False)
     return number
@@ -212,12 +149,9 @@ def check_profiling(notes: Notes, value: Value | None) -> None:
     """Note a section that the release ignores, that is no map, or has unknown keys."""
     if value is None or is_absent(value):
         return
-    reader = ClusterSection(notes, "PW117", "profiling")
+    reader = PartReader(notes, "PW117", "profiling")
     if older := releases_before("cluster_key", "profiling"):
-        message = f"RLinf before {older.until} ignores `profiling`"
-        notes.judge(
-            older, Severity.WARNING, reader.code, reader.subject, message, value, "ignored", f"run RLinf {older.until}, or remove it"
-        )
+        report(notes, "profiling ignored", reader.subject, value, releases=older, release=older.until)
         if notes.choice is not None and notes.choice.has(older):
             return
     section = reader.mapping(value, "`profiling`", "write `backend: nsight` below it", _PROFILING)
@@ -225,3 +159,136 @@ def check_profiling(notes: Notes, value: Value | None) -> None:
         reader.word(backend, names("profiler"), "`{}` is no profiling backend", "not known")
     elif section is not None:
         notes.missing(reader.subject, "backend", section.span, f"add `backend:` with {' or '.join(names('profiler'))}")
+
+
+CODE = "PW116"
+
+
+def hardware_types() -> Mapping[str, Mapping[str, Any]]:
+    """Return the types of hardware that RLinf can configure, by name, of all releases.
+
+    - `fields`: keys of a configuration besides the required `node_rank`.
+    - `addresses`: fields that must be IP addresses.
+    - `strict`: allowed values of a field, refused when RLinf reads the file.
+    - `counted_by`: fields with environment variables on the node: RLinf makes a configuration per
+      value of them if the file configures none for the node (auto_config.py, RobotAutoConfig).
+    """
+    types: dict[str, dict[str, Any]] = facts("hardware")
+    return types
+
+
+@dataclass(frozen=True)
+class GroupHardware:
+    """Hardware of a group: its type, and (node rank, device) in written order.
+
+    `complete` is False if a device could not be read, so that the number of devices is unknown;
+    `open` is True if RLinf may find more devices, on nodes without a configuration in the file.
+    """
+
+    type: str
+    devices: tuple[tuple[int, Hardware], ...]
+    complete: bool = True
+    open: bool = False
+
+
+def read_hardware(notes: Notes, value: Value, group: str, nodes: Ranks) -> GroupHardware | None:
+    """Return the hardware of a group; None (noted) if its type is unknown."""
+    reader = PartReader(notes, CODE, group)
+    section = reader.mapping(value, f"`hardware` of group `{group}`", "write `type:` and `configs:`", ("type", "configs"), "`hardware`")
+    if section is None:
+        return None
+    for key in ("type", "configs"):
+        if section.get(key) is None:
+            reader.missing(section, key, f"`hardware` of group `{group}` has no `{key}`")
+    type_, configs = section.get("type"), section.get("configs")
+    kind = reader.word(type_, hardware_types(), "`{}` is no hardware type that RLinf can configure", "not a type") if type_ else None
+    if type_ is None or kind is None:
+        return None
+    if older := releases_before("hardware", kind):
+        report(notes, "hardware before", group, type_, releases=older, release=older.until, type=kind)
+    is_empty = isinstance(configs, MapNode) and not configs.entries
+    items = () if is_empty else None if configs is None else reader.items(configs, f"`configs` of group `{group}`")
+    if configs is None or items is None:
+        return GroupHardware(kind, (), False)
+    devices: list[tuple[int, Hardware]] = []
+    seen: set[str] = set()
+    for item in items:
+        device, text = _device(reader, kind, item, nodes), json.dumps(plain(item), sort_keys=True, default=str)
+        if text in seen:
+            report(notes, "hardware listed twice", group, item, type=kind)
+        seen.add(text)
+        devices += [device] if device else []
+    complete = len(devices) == len(items)
+    return GroupHardware(kind, tuple(devices), complete, complete and _is_open(reader, kind, configs, nodes, {rank for rank, _ in devices}))
+
+
+def _is_open(reader: PartReader, kind: str, configs: Value, nodes: Ranks, device_ranks: Collection[int]) -> bool:
+    """Return True (noted) if environment variables of nodes may add devices."""
+    names = hardware_types()[kind].get("counted_by", ())
+    bare = next((rank for rank in nodes if rank not in device_ranks), None) if names else None
+    if bare is not None:
+        variables = " and ".join(f"`{name.upper()}`" for name in names)
+        why = f"node {bare} has no {kind} in the file; if {variables} is set there, RLinf makes one for each of its values"
+        reader.notes.unsure(CODE, reader.subject, why)
+    elif not device_ranks:
+        report(reader.notes, "hardware empty", reader.subject, configs, type=kind)
+    return bare is not None
+
+
+def _device(reader: PartReader, kind: str, item: Value, nodes: Ranks) -> tuple[int, Hardware] | None:
+    """Return (node rank, device); None (noted) if its node is unknown."""
+    group, table = reader.subject, hardware_types()[kind]
+    noun, keys = f"an item of `configs` of group `{group}`", ("node_rank", *table["fields"])
+    device = reader.mapping(item, noun, "write `- node_rank: ...`", keys, f"a {kind} configuration")
+    if device is None:
+        return None
+    for key, value in ((entry.key.text, entry.value) for entry in device if not is_unknown(entry.value)):
+        if words := table.get("strict", {}).get(key):
+            choices = " or ".join(f"`{name}`" for name in words)
+            reader.word(value, words, f"`{key}` of a {kind} must be {choices}, but it is `{{}}`", "not one of them")
+        if key in table.get("addresses", ()) and not is_absent(value) and not _is_address(value):
+            text = value.text if isinstance(value, Scalar) else kind_of(value)
+            report(reader.notes, "address", group, value, key=key, value=text)
+    _check_release(reader, kind, device)
+    rank = device.get("node_rank")
+    if rank is None:
+        reader.missing(device, "node_rank", f"a {kind} of group `{group}` has no `node_rank`", str(nodes.first) if len(nodes) == 1 else "")
+    if rank is None or is_unknown(rank):
+        return None
+    number = rank.value if isinstance(rank, Scalar) else None
+    if not isinstance(number, int):
+        reader.report_kind("`node_rank`", "a whole number", rank, "write a node rank such as `0`, without quotes")
+        return None
+    if not any(number in ranks for ranks in nodes.ranges):
+        node_list = ", ".join(map(str, islice(nodes, 8))) or "none"
+        report(reader.notes, "hardware outside group", group, rank, node=number, type=kind, nodes=node_list)
+        return None
+    return int(number), Hardware(kind, tuple((entry.key.text, _format(entry.value)) for entry in device if entry.key.text != "node_rank"))
+
+
+def _check_release(reader: PartReader, kind: str, device: MapNode) -> None:
+    """Note fields unknown in a release, and missing fields required by a release."""
+    notes, group, type_releases = reader.notes, reader.subject, releases_before("hardware", kind)
+    for entry in device:
+        older = releases_before("hardware_field", f"{kind}.{entry.key.text}")
+        if older and older != type_releases:
+            values: dict[str, Any] = {"type": kind, "key": entry.key.text, "release": older.until}
+            report(notes, "field before", group, entry.key.span, notes.remove(device, entry), releases=older, **values)
+    for name in hardware_types()[kind]["fields"]:
+        for releases in releases_of("hardware_required", f"{kind}.{name}"):
+            if device.get(name) is None and notes.choice is not None and notes.choice.has(releases):
+                message = f"a {kind} of group `{group}` has no `{name}`, which RLinf before {releases.until} needs"
+                reader.missing(device, name, message)
+
+
+def _is_address(value: Value) -> bool:
+    from ipaddress import ip_address
+
+    # Python accepts a whole number as an address, and so does RLinf.
+    with suppress(ValueError):
+        return bool(ip_address(value.value if isinstance(value, Scalar) and isinstance(value.value, int) else _format(value)))
+    return False
+
+
+def _format(value: Value) -> str:
+    return ("" if value.is_null else value.text) if isinstance(value, Scalar) else str(plain(value))

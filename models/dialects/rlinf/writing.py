@@ -21,6 +21,7 @@ from ...placements.assignment import Assignment, seats
 from ...placements.run import Run
 from ...placements.runs_text import best_text, labels_used
 from ...problem import Problem
+from ...ranks import write_range
 from ...reading import Reading
 from ...text.edit import indent_of, line_end, plain_or_quoted, quotes_keys, without_entry
 from ...text.source import Source
@@ -30,7 +31,6 @@ from ..dialect import UNCHANGED, Degrees
 from ..written import Values, check_places, edits_of, put, read_again, refuse_writing, text_of
 from .known import COST, KEY, names_of
 from .modes.state import SECTIONS, degree_keys, extent_of
-from .modes.state import text_of as text_of_ranks
 from .planning.hints import MEASURED_ON
 from .reader import read_with
 
@@ -118,7 +118,7 @@ def _line(name: str, component: Component | None, problem: Problem, runs: Sequen
         elif problem.job.planning.own and len(own_groups) == 1 and extent_in(own_groups) == extent_in(_WHOLE):
             labels = own_groups  # the file's own group, whose ranks equal the cluster's
         extent = extent_in(labels)
-        text = "all" if len(extent) == problem.cluster.numbering(labels).size > 1 else text_of_ranks(extent)
+        text = "all" if len(extent) == problem.cluster.numbering(labels).size > 1 else write_range(extent)
     else:
         labels, text = best_text(name, runs, problem.cluster, component.node_groups if component else ())
     return plain_or_quoted(text) if labels == _WHOLE else {NODE_GROUP: ",".join(labels), "placement": text}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Mapping, Sequence, Union
 
-from ....models.dialects.rlinf.strategies import NodePlacementStrategy, PackedPlacementStrategy, PlacementStrategy
 from ....models.findings.finding import UnusableInput
 from ....models.machines.cluster import Cluster as Machines
 from ....models.placements.assignment import Assignment
@@ -14,6 +13,7 @@ from ....models.placements.run import Run
 from ...failure import LaunchFailed, build_failure, build_refusal, quote_names
 from .cluster import Cluster
 from .machines import plain, read_section
+from .strategies import NodePlacementStrategy, PackedPlacementStrategy, PlacementStrategy
 
 
 class StatedPlacement(PlacementStrategy):

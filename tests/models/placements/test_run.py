@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from placewright.models.dialects.rlinf.strategies import PackedPlacementStrategy
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import Assignment, runs_by_node_sort, seats
 from placewright.models.placements.placement import placements
 from placewright.models.placements.run import Repeat, Run, Runs, repeats_of
+from placewright.runtime.compat.rlinf.strategies import PackedPlacementStrategy
 
 TWICE = Repeat((Run(range(2), 3, first=0, each=2, step=2, pitch=1), Run(range(2, 4), 3, first=4, each=2, step=2, pitch=1)), 2)
 PLAIN = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from placewright.models.dialects.rlinf.strategies import PackedPlacementStrategy
 from placewright.runtime import RayClassWithInitArgs, RayResourcePool, RayWorkerGroup, split_resource_pool
 from placewright.runtime.compat.rlinf.cluster import Cluster
+from placewright.runtime.compat.rlinf.strategies import PackedPlacementStrategy
 from placewright.runtime.workers.inside.base import Worker
 
 from ..fake import Fault

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Iterator
 
 import pytest
-from placewright.models.dialects.rlinf.strategies import PackedPlacementStrategy
 from placewright.runtime.compat.rlinf.cluster import Cluster
 from placewright.runtime.compat.rlinf.group import WorkerGroup
+from placewright.runtime.compat.rlinf.strategies import PackedPlacementStrategy
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.ray_compat import send_by_value
 from placewright.runtime.workers.inside.base import Worker

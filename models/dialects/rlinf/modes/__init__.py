@@ -21,18 +21,17 @@ from ....configuration.notes import is_unknown
 from ....configuration.settings import Settings
 from ....findings.finding import Severity
 from ....findings.span import Edit
-from ....findings.wording import with_noun
 from ....job import HintedJob
 from ....planning.arrangement import ProcessShape
 from ....problem import AMOUNT
-from ....releases.release import Range
+from ....ranks import write_range
 from ....text.nearest import nearest
 from ....text.tree import MapNode
-from ..known import CRITICS, CRITICS_INFERENCE, DEGREE, FOLDER, FSDP, IDLE, INFERENCE, INFERRING, MEGATRON, SETTING, all_tasks, list_words
+from ..known import CRITICS_INFERENCE, DEGREE, FOLDER, FSDP, INFERENCE, INFERRING, MEGATRON, SETTING, all_tasks, list_words
 from .arrangement import APART, Arrangement, arrangement, check_arrangement, check_engine_tp, check_inference, relate
-from .packing import IGNORED, engine_degrees, fits_in, fits_whole, pack, packed_runs, raise_minimum, shape_of_rollout
+from .packing import engine_degrees, fits_in, fits_whole, pack, raise_minimum, runs_in_mode, shape_of_rollout
 from .plans import arrangements, check_engine_weights, check_inference_weights, clear_degrees, sections_of_inference, shapes_of_choices
-from .state import Mode, Placer, degrees_in_section, placer_of, placing_tp, text_of
+from .state import Mode, Placer, degrees_in_section, placer_of, placing_tp
 
 __all__ = ["Mode", "Placer", "apply_mode", "with_own_degrees"]
 
@@ -63,9 +62,7 @@ def _model_parallel(mode: Mode) -> None:
         mode.relate(IN_ORDER, *filter(None, ("actor", "rollout", mode.first_of(*INFERRING))))
         actor, total = mode.extent("actor"), mode.cluster.total()
         if actor and (mode.count("actor") or 0) < total:
-            share = text_of(actor)
-            message = f"in auto mode RLinf starts `actor` on all {with_noun(total, 'accelerator')}, with {share} as its share at the start"
-            mode.notes.info(IGNORED, "actor", message, mode.place("actor"), "at the start")
+            mode.report("auto starts on all", "actor", total=total, share=write_range(actor))
 
 
 def _pack_trained(mode: Mode, name: str) -> None:
@@ -94,24 +91,20 @@ def _rollout(mode: Mode, current: Arrangement) -> ProcessShape | None:
     """
     rollout, count, extent = mode.degrees("rollout"), mode.count("rollout"), mode.extent("rollout")
     shares = current is Arrangement.COLLOCATED
-    if count is not None and not fits_in(mode, "rollout", rollout.tp, count, mode.tp("actor")):
+    if count is not None and not fits_in(mode, "rollout", rollout.tp, count, mode.degrees("actor").tp):
         return None
     if current is Arrangement.AUTO and extent and count and mode.settings.flag("cluster.use_pre_process_policy", DEGREE):
         actors = mode.count("actor") or 0
         if rollout.tp and not fits_whole(mode, "actor", actors, ProcessShape(rollout.tp.value), rollout.tp):
             return None
         shape = shape_of_rollout(mode, False, count + actors)
-        whole = range(extent.stop)
-        if shape is None or not packed_runs(mode, mode.components["rollout"], whole, shape):
+        if shape is None or not runs_in_mode(mode, mode.components["rollout"], range(extent.stop), shape):
             return None
-        if not count % shape.block:
-            return shape
-        message = f"in auto mode RLinf starts `rollout` on 0-{whole[-1]}, as its share {text_of(extent)} is no whole engines"
-        mode.notes.info(IGNORED, "rollout", message, mode.place("rollout"), "at the start")
-        return None
+        if count % shape.block:
+            mode.report("auto starts at zero", "rollout", last=extent.stop - 1, share=write_range(extent))
+        return None if count % shape.block else shape
     if shares and rollout.pp and rollout.pp.value > 1:
-        message, why = f"{rollout.pp.text} does nothing where actor and rollout share accelerators", "RLinf packs processes by tp alone"
-        mode.warn(IGNORED, "rollout", message, "drop it", "ignored", rollout.pp.span, (why,))
+        mode.report("pp ignored", "rollout", rollout.pp.span, pp=rollout.pp.text)
     return None if current is Arrangement.NONE else shape_of_rollout(mode, shares, count)
 
 
@@ -149,7 +142,7 @@ def _count_samples(mode: Mode, name: str) -> None:
 def _evaluation(mode: Mode) -> None:
     """Apply reasoning evaluation: rollout and reward; other components stay as written."""
     need_sections(mode, "rollout")
-    tp, count = mode.tp("rollout"), mode.count("rollout")
+    tp, count = mode.degrees("rollout").tp, mode.count("rollout")
     shape = ProcessShape(tp.value) if tp else None
     if count and not (fits_in(mode, "rollout", tp, count) and shape and fits_whole(mode, "rollout", count, shape, tp)):
         shape = None
@@ -166,7 +159,7 @@ def _multi_agent(mode: Mode) -> None:
     """Apply the multi-agent mode: several engines on the actor's accelerators."""
     need_sections(mode, "actor.model", "rollout")
     check_inference(mode, Arrangement.COLLOCATED)
-    actor, rollout = mode.tp("actor"), mode.tp("rollout")
+    actor, rollout = mode.degrees("actor").tp, mode.degrees("rollout").tp
     count, trains = mode.count("rollout"), mode.count("actor")
     check_engine_tp(mode, True, partly=count is not None and trains is not None and count < trains)
     mode.relate(COLOCATED, "actor", "reward")
@@ -205,14 +198,11 @@ def _judge(mode: Mode, shape: ProcessShape | None) -> None:
     if not mode.flag("agentloop.use_local_judge"):
         return
     need_components(mode, JUDGE)
-    extent = mode.extent(JUDGE)
-    if extent and shape and not fits_whole(mode, JUDGE, len(extent), shape):
-        shape = None
-    for key in ("tensor_parallel_size", "pipeline_parallel_size", "dp_size"):
-        degree = mode.settings.whole(f"{JUDGE}.{key}", DEGREE)
-        if extent and degree and shape and not fits_whole(mode, JUDGE, len(extent), ProcessShape(degree.value), degree):
-            shape = None
-    pack(mode, JUDGE, shape, fills=True)
+    keys, extent = ("tensor_parallel_size", "pipeline_parallel_size", "dp_size"), mode.extent(JUDGE)
+    degrees = [degree for key in keys if (degree := mode.settings.whole(f"{JUDGE}.{key}", DEGREE))]
+    blocks = [(shape, None), *((ProcessShape(degree.value), degree) for degree in degrees)] if shape and extent else []
+    fits = all(fits_whole(mode, JUDGE, len(extent or ()), *block) for block in blocks)
+    pack(mode, JUDGE, shape if fits else None, fills=True)
 
 
 def _hybrid(mode: Mode) -> None:
@@ -264,8 +254,7 @@ def apply_mode(mode: Mode) -> None:
     check_unused(mode)
     if mode.packs and mode.cluster.counted and not mode.cluster.total():
         if not any(finding.severity is Severity.ERROR for finding in notes.findings):
-            message = f"the cluster has no accelerators, on which {mode.reason} places all components"
-            mode.error("PW114", "cluster", message, "name machines that have some: `--cluster x8`", "no accelerators", mode.owner)
+            mode.report("cluster without accelerators", "cluster", mode.owner)
         return
     if mode.packs:
         need_components(mode, *mode.facts.needs)
@@ -291,18 +280,14 @@ def need_components(mode: Mode, *names: str) -> None:
         if mode.notes.partial:
             mode.notes.unsure(SETTING, name, f"`{name}` is not placed in this file; it may come from `defaults`", True, FOLDER)
         elif strange is not None:
-            message = f"the hints name `{strange}`, which RLinf does not know, and not `{name}`, which it needs"
-            span = mode.components[strange].span(AMOUNT) or mode.owner
-            help = f"write `{name}` instead of `{strange}`"
-            mode.error(SETTING, strange, message, help, f"of `{strange}`", span, notes=mode.placed_by)
+            mode.report("hint names another", strange, mode.components[strange].span(AMOUNT) or mode.owner, name=name)
         else:
             partner = next((mode.components[role] for role in TRAINED if role != name and mode.find_placed(role)), None)
             ranks = partner.span("placement") if partner and not partner.spans.get("node_group") else None
             help = f"add a line for `{name}`, such as `{name}: {mode.notes.document.excerpt(ranks) if ranks else 'all'}`"
             if name == "rollout" and mode.first_of(*INFERRING, CRITICS_INFERENCE):
                 help = "add a line for `rollout`, with ranks of its own"
-            message = f"`{name}` is not placed, but RLinf needs {list_words(names)}"
-            mode.error(SETTING, name, message, help, f"no `{name}`", mode.owner, notes=mode.placed_by)
+            mode.report("component needed", name, mode.owner, names=names, help=help)
 
 
 def need_sections(mode: Mode, *paths: str) -> None:
@@ -311,8 +296,7 @@ def need_sections(mode: Mode, *paths: str) -> None:
     missing = [] if mode.notes.partial else [path for path, value in sections.items() if value is None]
     if missing:
         names = " and ".join(f"`{path}`" for path in missing)
-        message = f"the file has no {names}, from which RLinf reads degrees of parallelism"
-        mode.error("PW101", "cluster", message, f"add {names} with the settings of the job", at=mode.owner, notes=mode.placed_by)
+        mode.report("sections needed", "cluster", mode.owner, names=names)
     for path, value in sections.items():
         if value is not None and not isinstance(value, MapNode) and not is_unknown(value):
             mode.notes.report_type(path, path, value, "a map", f"write the settings of `{path}` below it")
@@ -321,18 +305,15 @@ def need_sections(mode: Mode, *paths: str) -> None:
 def need_programs(mode: Mode) -> None:
     """Note unplaced components: an error if the program starts them, a warning if it only may."""
     settings, task, names = mode.settings, mode.task, mode.facts.needs
-    if task == "offline":
-        interval = settings.whole("runner.val_check_interval", SETTING, -1, minimum=-(10**9))
-        if (interval and interval.value > 0) or mode.flag("runner.only_eval"):
-            names += ("env", "rollout")
+    if task == "offline" and "eval" in mode.phases:
+        names += ("env", "rollout")
     trains = task == "embodied" and settings.has("actor.training_backend") and not mode.flag("runner.only_eval")
     program = mode.notes.document.program
     is_own = program is not None and re.search(r"\btrain_(embodied_agent|async)(\.py)?$", program.name)
-    for report, component_names in ((mode.error, names), (mode.error if is_own else mode.warn, TRAINED if trains else ())):
+    for severity, component_names in ((Severity.ERROR, names), (Severity.ERROR if is_own else Severity.WARNING, TRAINED if trains else ())):
         for name in component_names:
             if not mode.has(name):
-                message = f"`{name}` is not placed, but the programs of task `{task}` ask for its place"
-                report(SETTING, name, message, f"add a line for `{name}`, such as `{name}: all`", f"no `{name}`", mode.owner)
+                mode.report("program needs component", name, mode.owner, severity=severity, task=task)
 
 
 def check_unused(mode: Mode) -> None:
@@ -345,12 +326,10 @@ def check_unused(mode: Mode) -> None:
         if name not in all_components:
             span, close = mode.written[name], nearest(name, [candidate for candidate in task_components if not mode.has(candidate)])
             help = f"write `{close}`" if close else f"drop it; components of this task are {list_words(task_components)}"
-            message = f"no program of task `{mode.task}` starts a component `{name}`"
             edit = Edit(span, close) if close and span.length == len(name) else None
-            mode.notes.warn(IDLE, name, message, span, "not used", help, edit)
+            mode.report("component unknown", name, span, edit, task=mode.task, help=help)
     if elsewhere := [name for name in idle if name in all_components]:
-        message = f"programs of task `{mode.task}` do not start {list_words(elsewhere)}: their ranks count for nothing"
-        mode.notes.info(IDLE, elsewhere[0], message, mode.written[elsewhere[0]], "not used")
+        mode.report("components idle", elsewhere[0], mode.written[elsewhere[0]], task=mode.task, names=elsewhere)
 
 
 def correct_component_names(mode: Mode) -> None:
@@ -362,19 +341,15 @@ def correct_component_names(mode: Mode) -> None:
             continue
         span = mode.written[name] = mode.written.pop(close)
         edit = Edit(span, name) if span.length == len(close) else None
-        message = f"`{close}` is no component of task `{mode.task}`, and RLinf misses `{name}`"
-        mode.error(SETTING, close, message, f"write `{name}`", "not a component", span, edit)
+        mode.report("component misspelt", close, span, edit, task=mode.task, name=name)
         if close in mode.components:
             mode.components[name] = replace(mode.components.pop(close), name=name)
 
 
 def drop_critics(mode: Mode) -> None:
     """Note and remove critics and role inference that the release at hand never starts."""
-    older, choice = Range(until=CRITICS.since), mode.settings.choice
     for name in [critic for critic in ("critic", CRITICS_INFERENCE, "actor_inference") if critic in mode.written]:
-        message = f"RLinf before {older.until} starts no `{name}`: its ranks count for nothing"
-        help = f"drop `{name}`, or run RLinf {older.until}"
-        mode.notes.judge(older, Severity.WARNING, IDLE, name, message, mode.written[name], "not used", help)
-        if choice is not None and choice.has(older):
+        mode.report("critic before 0.2", name, mode.written[name])
+        if mode.is_older_than("0.2"):
             mode.components.pop(name, None)
             del mode.written[name]

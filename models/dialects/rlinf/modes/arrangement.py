@@ -11,11 +11,13 @@ Sources in RLinf:
 from __future__ import annotations
 
 from enum import Enum
+from typing import Any
 
 from ....component import COLOCATED, COLOCATED_OR_DISJOINT, DISJOINT, SUBSET, Component
+from ....findings.finding import Severity
 from ....machines.node_group import ACCELERATOR
 from ....text.tree import MapNode
-from ..known import CRITICS_INFERENCE, FSDP, INFERRING, LATE, MEGATRON, SETTING
+from ..known import CRITICS_INFERENCE, FSDP, INFERRING, MEGATRON, SETTING
 from .packing import fitting_tp
 from .state import Mode, masks
 
@@ -183,8 +185,7 @@ def check_arrangement(mode: Mode, current: Arrangement) -> None:
     is_on, names = mode.flag(_CRITIC), ("critic", CRITICS_INFERENCE)
     for name in names if is_on and not mode.notes.partial else ():
         if not mode.has(name) and (name == "critic" or (current in APART and "actor" not in mode.planned)):
-            message = f"`{name}` is not placed, but `{_CRITIC}` is true"
-            mode.warn(SETTING, name, message, f"place `{name}`, or set `{_CRITIC}: false`", f"no `{name}`", mode.owner, (LATE,))
+            mode.report("critic not placed", name, mode.owner)
     if current in APART and not mode.plans_both:
         _check_apart(mode, current)
     check_engine_tp(mode, current is Arrangement.COLLOCATED)
@@ -195,37 +196,29 @@ def check_inference(mode: Mode, current: Arrangement) -> None:
     inference, critics = mode.first_of(*INFERRING), mode.first_of(CRITICS_INFERENCE)
     if current is Arrangement.COLLOCATED:
         for name in filter(None, (inference, critics)):
-            message = f"`{name}` must not be placed, as `actor` and `rollout` share their accelerators"
-            mode.error(SETTING, name, message, f"drop `{name}`, or give `actor` and `rollout` accelerators of their own")
+            mode.report("inference beside shared", name)
         if mode.task == "coding_online_rl":
-            message = "online coding needs `actor` and `rollout` on accelerators of their own, but they share them"
-            mode.error(SETTING, "rollout", message, "give them different ranks", "the same as `actor`")
+            mode.report("coding shares", "rollout")
     if current not in APART:
         return
     is_off = mode.flag(RECOMPUTE) is False and mode.flag(CORRECT) is False and mode.settings.at(RECOMPUTE) is not None
     if inference and is_off and current is Arrangement.DISAGGREGATED:
-        message = f"`{inference}` is placed, but `{RECOMPUTE}` is false, which turns it off"
-        mode.error(SETTING, inference, message, f"drop `{inference}`, or set `{RECOMPUTE}: true`", "turned off")
+        mode.report("inference turned off", inference)
     why = inference_needed(mode, current is Arrangement.AUTO)
     if why and not mode.plans_both:  # without inference, a plan keeps actor and rollout together
-        report = mode.error if current is Arrangement.DISAGGREGATED else mode.warn
-        message = f"`inference` is not placed, but {why}"
-        help = "place `inference` on accelerators of its own, or give `actor` and `rollout` the same ranks"
-        report(SETTING, "inference", message, help, "no `inference`", mode.owner, notes=(LATE,))
+        severity = Severity.ERROR if current is Arrangement.DISAGGREGATED else Severity.WARNING
+        mode.report("inference not placed", "inference", mode.owner, severity=severity, why=why)
 
 
 def _check_apart(mode: Mode, current: Arrangement) -> None:
     for path in find_refused_apart(mode, current is Arrangement.AUTO):
         section, value = path.split(".", 1)[0], mode.settings.at(path)
-        message = f"`{path}` is true, which training refuses where actor and rollout are apart"
-        help, edit = f"write `{path}: false`, or give `actor` and `rollout` the same ranks", mode.settings.becomes(path, "false")
-        mode.notes.error(SETTING, "actor" if section == "runner" else section, message, value or mode.owner, "", help, edit, LATE)
+        subject, edit = "actor" if section == "runner" else section, mode.settings.becomes(path, "false")
+        mode.report("refused apart", subject, value or mode.owner, edit, path=path)
     if missing := unset_of_inference(mode):
         names = " and ".join(f"`{name}`" for name in missing)
         name = mode.first_of(*INFERRING, CRITICS_INFERENCE) or INFERRING[0]
-        message = f"the file has no {names}, which RLinf's programs read where `{name}` is started by itself"
-        help = f"add {names}, or give `actor` and `rollout` the same ranks and drop `{name}`"
-        mode.error("PW101", name, message, help, notes=(LATE,))
+        mode.report("inference lacks keys", name, names=names)
 
 
 def check_engine_tp(mode: Mode, shares: bool, partly: bool = False) -> None:
@@ -235,14 +228,14 @@ def check_engine_tp(mode: Mode, shares: bool, partly: bool = False) -> None:
     `partly` on them. If a plan chooses degrees, the candidate arrangements state the valid
     combinations.
     """
-    actor, rollout = mode.tp("actor"), mode.tp("rollout")
+    actor, rollout = mode.degrees("actor").tp, mode.degrees("rollout").tp
     if mode.plans_both and {"actor", "rollout"} & mode.choices.keys():
         return
     if not actor or not rollout or rollout.value <= actor.value or not mode.has("actor") or not mode.has("rollout"):
         return
     backend = mode.backend("actor", SETTING)
     if backend == MEGATRON or (backend == FSDP and shares and (actor.value > 1 or partly)):
-        message = f"the tp of rollout is {rollout.value}, but a {backend} actor of tp {actor.value} takes at most its own"
         better = fitting_tp(mode, actor, rollout.value, mode.count("rollout") or actor.value)
-        help = f"set `{rollout.name}: {better}`, or `{actor.name}: {rollout.value}`"
-        mode.error(SETTING, "rollout", message, help, at=rollout.span or mode.owner, edit=rollout.becomes(better), notes=(LATE,))
+        values: dict[str, Any] = {"path": rollout.name, "actor_path": actor.name, "rollout": rollout.value, "actor": actor.value}
+        at, edit = rollout.span or mode.owner, rollout.becomes(better)
+        mode.report("engine larger than actor", "rollout", at, edit, backend=backend, better=better, **values)

@@ -7,23 +7,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import gcd
+from typing import Any
 
 from ....component import UNBOUNDED, Component, Parallel
 from ....configuration.settings import Amount
 from ....findings.finding import UnusableInput
-from ....findings.wording import are, with_noun
 from ....machines.node_group import ACCELERATOR, CLUSTER_LABEL
 from ....placements.assignment import Assignment
+from ....placements.packing import packed_runs
 from ....placements.run import Runs
 from ....planning.arrangement import ProcessShape
 from ....quantity import times
+from ....ranks import write_range
 from ...checks import divisors
-from ..known import DEGREE, FSDP
-from ..strategies import PackedPlacementStrategy
-from .state import Mode, text_of
-
-IGNORED, HINTS = "PW124", "PW121"
-"""Codes of ignored settings, and of hints that contradict the settings of the job."""
+from ..known import FSDP
+from .state import Mode
 
 
 def fitting_tp(mode: Mode, actor: Amount | None, near: int, count: int) -> int:
@@ -40,7 +38,7 @@ def shape_of_rollout(mode: Mode, shares: bool, count: int | None) -> ProcessShap
     """
     if not shares:
         return _engines_apart(mode, count)
-    actor, rollout = mode.tp("actor"), mode.tp("rollout")
+    actor, rollout = mode.degrees("actor").tp, mode.degrees("rollout").tp
     if not actor or not rollout:
         return None
     if actor.value > rollout.value and actor.scalar and actor.is_float:
@@ -48,9 +46,9 @@ def shape_of_rollout(mode: Mode, shares: bool, count: int | None) -> ProcessShap
         return None
     if shape := interleave(actor.value, rollout.value, False):
         return shape if count is None or fits_whole(mode, "rollout", count, shape, rollout) else None
-    message = f"the tp of actor, {actor.value}, is no multiple of the tp of rollout, {rollout.value}, though they share accelerators"
     better = fitting_tp(mode, actor, rollout.value, count or actor.value)
-    mode.error(DEGREE, "rollout", message, f"set `{rollout.name}: {better}`", at=rollout.span, edit=rollout.becomes(better))
+    values: dict[str, Any] = {"actor": actor.value, "rollout": rollout.value, "path": rollout.name, "better": better}
+    mode.report("tps do not divide", "rollout", rollout.span, rollout.becomes(better), **values)
     return None
 
 
@@ -73,16 +71,14 @@ def _engines_apart(mode: Mode, count: int | None) -> ProcessShape | None:
     engine = degrees.tp.value * degrees.pp.value
     if count is None or count % engine == 0:
         return ProcessShape(engine)
-    of_engine = f"one engine of tp {degrees.tp.value} x pp {degrees.pp.value}"
+    values: dict[str, Any] = {"tp": degrees.tp.value, "pp": degrees.pp.value, "engine": engine}
     if count < engine:
-        message = f"`rollout` has {with_noun(count, 'accelerator')}, but {of_engine} needs {engine}"
-        mode.error(DEGREE, "rollout", message, f"give it {engine} accelerators, or lower its tp and pp", f"{engine} needed")
+        mode.report("smaller than an engine", "rollout", count=count, **values)
         return None
     per_process = count // (count // engine)
     if not fits_whole(mode, "rollout", count, ProcessShape(per_process), degrees.tp):
         return None
-    message = f"RLinf gives each process of `rollout` {per_process} accelerators, but {of_engine} uses {engine}"
-    mode.warn(DEGREE, "rollout", message, f"give it {_format_near(count, engine)} accelerators", f"no multiple of {engine}")
+    mode.report("engine leaves accelerators", "rollout", per_process=per_process, near=_format_near(count, engine), **values)
     return ProcessShape(per_process)
 
 
@@ -96,21 +92,23 @@ def fits_in(mode: Mode, name: str, tp: Amount | None, count: int, actor: Amount 
     if tp is None or tp.value <= count:
         return True
     better = fitting_tp(mode, actor, count, count)
-    message = f"`{name}` has {with_noun(count, 'accelerator')}, fewer than its tp {tp.value}"
-    help = f"give it {tp.value} accelerators, or set `{tp.name}: {better}`"
-    mode.error(DEGREE, name, message, help, f"{tp.value} needed", edit=tp.becomes(better))
+    mode.report("smaller than tp", name, None, tp.becomes(better), count=count, tp=tp.value, path=tp.name, better=better)
     return False
 
 
 def fits_whole(mode: Mode, name: str, count: int, shape: ProcessShape, tp: Amount | None = None) -> bool:
     """Return True if the accelerators are a multiple of the shape's block."""
-    rest = count % shape.block
-    if rest:
-        shape_text = f"processes of {shape.per_process}" + (f" that interleave by {shape.stride}" if shape.stride > 1 else "")
-        message = f"the {with_noun(count, 'accelerator')} of `{name}` cannot be packed in {shape_text}: {rest} {are(rest)} left"
-        notes, help = (tp.text,) if tp and tp.scalar else (), f"give it {_format_near(count, shape.block)} accelerators"
+    if rest := count % shape.block:
+        text = f"processes of {shape.per_process}" + (f" that interleave by {shape.stride}" if shape.stride > 1 else "")
+        values: dict[str, Any] = {
+            "count": count,
+            "shape": text,
+            "rest": rest,
+            "block": shape.block,
+            "near": _format_near(count, shape.block),
+        }
         premises = ("actor",) if shape.stride > 1 else ()  # its tp
-        mode.error(DEGREE, name, message, help, f"no multiple of {shape.block}", notes=notes, premises=premises)
+        mode.report("not whole processes", name, premises=premises, further=(tp.text,) if tp and tp.scalar else (), **values)
     return not rest
 
 
@@ -123,9 +121,7 @@ def raise_minimum(mode: Mode, name: str, tp: Amount | None) -> None:
     if component.least < minimum <= component.most:
         mode.components[name] = component.narrow_counts(minimum, component.most)
     elif minimum > component.most and 1 not in mode.steps_of(name):
-        message = f"`{name}` asks for {with_noun(component.most, 'accelerator')}, fewer than its tp {minimum}"
-        help = f"ask for {minimum} accelerators, or a smaller tp"
-        mode.error(DEGREE, name, message, help, f"{minimum} needed", component.span("amount"))
+        mode.report("asks for less than tp", name, component.span("amount"), count=component.most, tp=minimum)
 
 
 def engine_degrees(mode: Mode, shape: ProcessShape | None) -> Parallel | None:
@@ -146,10 +142,9 @@ def pack(mode: Mode, name: str, shape: ProcessShape | None, parallel: Parallel |
     component = mode.find_on_accelerators(name)
     if component is None:
         if elsewhere := mode.components.get(name):
-            message = f"`{name}` is on {mode.cluster.kind(elsewhere.node_groups)}s, but RLinf takes its ranks for accelerators of the whole cluster"
-            help, is_hint = f"place `{name}` on accelerators", elsewhere.runs is None and "placement" not in elsewhere.spans
-            report, at = (mode.error, elsewhere.span("node_group")) if is_hint else (mode.warn, None)
-            report(HINTS if is_hint else IGNORED, name, message, help, at=at, notes=mode.placed_by)
+            kind, is_hint = mode.cluster.kind(elsewhere.node_groups), elsewhere.runs is None and "placement" not in elsewhere.spans
+            at = elsewhere.span("node_group") if is_hint else None
+            mode.report("hints not on accelerators" if is_hint else "not on accelerators", name, at, kind=kind)
         return
     _check_group(mode, component)
     extent, rank_count = mode.extent(name), mode.count(name) or 0
@@ -160,38 +155,35 @@ def pack(mode: Mode, name: str, shape: ProcessShape | None, parallel: Parallel |
             _check_degrees(mode, component, parallel)
             mode.components[name] = replace(component, parallel=parallel or component.parallel)
         return
-    amount, text = len(extent), text_of(extent)
+    amount, text = len(extent), write_range(extent)
     if rank_count < amount and not fills:
         mode.components[name] = replace(component, contiguous=True)
         return
     if rank_count < amount:
-        message = f"RLinf places `{name}` on all of {text}, not on the {with_noun(rank_count, 'rank')} that {are(rank_count)} written"
-        mode.warn(IGNORED, name, message, f"write `{text}`, if that is meant", f"becomes {text}")
+        mode.report("holes filled", name, text=text, count=rank_count)
     if shape is None:
         mode.components[name] = replace(component, contiguous=not fills)
         return
     if mode.profiled:
         _check_degrees(mode, component, parallel)
-    runs = packed_runs(mode, component, extent, shape)
+    runs = runs_in_mode(mode, component, extent, shape)
     process_count, count = Assignment({name: component.runs or ()}).world_size(name), amount // shape.per_process
     if count != process_count != rank_count:
-        message = f"the process ranks of `{name}` give {with_noun(process_count, 'process')}, but RLinf starts {count}"
-        mode.warn(IGNORED, name, message, f"write `{text}` alone", with_noun(count, "process"), notes=mode.placed_by)
+        mode.report("process ranks ignored", name, processes=process_count, count=count, text=text)
     mode.components[name] = replace(
         component, least=amount, most=amount, per_process=shape.per_process, parallel=parallel or component.parallel,
         contiguous=True, stride=shape.stride, runs=runs, fixes={},
     )  # fmt: skip
 
 
-def packed_runs(mode: Mode, component: Component, extent: range, shape: ProcessShape) -> Runs | None:
+def runs_in_mode(mode: Mode, component: Component, extent: range, shape: ProcessShape) -> Runs | None:
     """Return packed runs of a range; None (noted) if RLinf refuses them."""
-    strategy = PackedPlacementStrategy(extent[0], extent[-1], shape.per_process, shape.stride, component.numbered_in)
     try:
-        return strategy.runs(mode.cluster)
+        return packed_runs(mode.cluster, component.numbered_in, extent, shape.per_process, shape.stride, component.name)
     except UnusableInput as refused:
         for finding in refused.findings:
             message, when = f"`{component.name}`: {finding.message}", "RLinf notices this only at launch"
-            mode.error(finding.code, component.name, message, finding.help, "crosses nodes", notes=(when,))
+            mode.notes.error(finding.code, component.name, message, mode.place(component.name), "crosses nodes", finding.help, None, when)
     return None
 
 
@@ -200,7 +192,8 @@ def _apply_hints(mode: Mode, component: Component, shape: ProcessShape, parallel
     name = component.name
     for key, field, mode_value in (("accelerators_per_process", "per_process", shape.per_process), ("stride", "stride", shape.stride)):
         if field in component.spans and getattr(component, field) != mode_value:
-            _contradicts(mode, component, key, field, getattr(component, field), mode_value)
+            hint = getattr(component, field)
+            mode.report("hint contradicts settings", name, component.spans[field], key=key, hint=hint, value=mode_value)
     _check_degrees(mode, component, parallel)
     result = replace(
         _count_accelerators(mode, component, shape.per_process), per_process=shape.per_process, stride=shape.stride, contiguous=True,
@@ -209,16 +202,9 @@ def _apply_hints(mode: Mode, component: Component, shape: ProcessShape, parallel
     steps = (max(result.unit, result.step), *mode.steps_of(name))
     divides = name != "actor" or not mode.profiled or mode.backend(name) != FSDP
     if divides and result.least == result.most and all(result.least % multiple for multiple in steps):
-        amount, step = result.least, min(steps)
-        message = f"`{name}` asks for {with_noun(amount, 'accelerator')}, but the settings of the job need a multiple of {step}"
-        mode.error(DEGREE, name, message, f"ask for {_format_near(amount, step)}", f"no multiple of {step}", result.span("amount"))
+        values: dict[str, Any] = {"amount": result.least, "step": min(steps), "near": _format_near(result.least, min(steps))}
+        mode.report("asks for no multiple", name, result.span("amount"), **values)
     return result
-
-
-def _contradicts(mode: Mode, component: Component, key: str, field: str, hint: object, mode_value: object) -> None:
-    message = f"`{key}` of `{component.name}` is {hint}, but the settings of the job make it {mode_value}"
-    help = f"drop `{key}`, or change the settings of the job"
-    mode.error(HINTS, component.name, message, help, at=component.spans[field], notes=mode.placed_by)
 
 
 def _count_accelerators(mode: Mode, component: Component, per_process: int) -> Component:
@@ -227,7 +213,8 @@ def _count_accelerators(mode: Mode, component: Component, per_process: int) -> C
     if "processes" not in spans or old_size == per_process:
         return component
     if "accelerators" in spans:
-        _contradicts(mode, component, "processes", "processes", f"of {old_size} accelerators each", f"{per_process} each")
+        values: dict[str, Any] = {"key": "processes", "hint": f"of {old_size} accelerators each", "value": f"{per_process} each"}
+        mode.report("hint contradicts settings", component.name, spans["processes"], **values)
         return component
     most = component.most if component.most >= UNBOUNDED else component.most // old_size * per_process
     counts = times(tuple((low // old_size, high // old_size) for low, high in component.counts), per_process)
@@ -239,7 +226,8 @@ def _check_degrees(mode: Mode, component: Component, parallel: Parallel | None) 
     choices = mode.merged.choices.get(component.name) or (component.parallel,)
     is_planned = component.timed is not None and len(choices) > 1
     if parallel and "parallel" in component.spans and not is_planned and parallel not in choices:
-        _contradicts(mode, component, "parallel", "parallel", " or ".join(map(str, dict.fromkeys(choices))), parallel)
+        hint, at = " or ".join(map(str, dict.fromkeys(choices))), component.spans["parallel"]
+        mode.report("hint contradicts settings", component.name, at, key="parallel", hint=hint, value=parallel)
 
 
 def _check_group(mode: Mode, component: Component) -> None:
@@ -249,6 +237,4 @@ def _check_group(mode: Mode, component: Component) -> None:
         return
     if component.runs is None and not (owner.file == group_span.file and owner.start <= group_span.start < owner.end):
         return
-    message = f"RLinf drops the node group `{','.join(groups)}` of `{component.name}`: ranks count the whole cluster"
-    help = "write the ranks that these accelerators have in the whole cluster, and drop `node_group`"
-    mode.warn(IGNORED, component.name, message, help, "RLinf drops this", group_span, mode.placed_by)
+    mode.report("node group dropped", component.name, group_span, groups=",".join(groups))

@@ -21,16 +21,15 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 from math import gcd
-from typing import Iterator
+from typing import Any, Iterator
 
 from ....component import Parallel
 from ....configuration.settings import Amount, Settings
-from ....findings.wording import with_noun
 from ....hints.block import timed_names
 from ....parallel import UNDIVIDED
 from ....planning.arrangement import CountConstraint, FrameworkArrangement, PairedShapes, ProcessShape
 from ....text.tree import MapNode, Value
-from ..known import CRITICS_INFERENCE, DEGREE, FSDP, INFERENCE, INFERRING, LATE, MEGATRON, PLANS, is_profiled, time_advice
+from ..known import CRITICS_INFERENCE, DEGREE, FSDP, INFERENCE, INFERRING, MEGATRON, PLANS, is_profiled, time_advice
 from .arrangement import CORRECT, RECOMPUTE, find_refused_apart, inference_needed, unset_of_inference
 from .packing import interleave
 from .state import TP, Mode, Placer, degrees_by_arrangement, placer_of, placing_tp
@@ -45,7 +44,7 @@ def has_weight_exchange(mode: Mode) -> bool:
 
 def engine_mismatch(mode: Mode) -> str:
     """Return why rollout gets no weights with any accelerator count; "" if some counts work."""
-    actor, rollout = mode.tp("actor"), mode.tp("rollout")
+    actor, rollout = mode.degrees("actor").tp, mode.degrees("rollout").tp
     if not has_weight_exchange(mode) or not actor or not rollout or actor.value % rollout.value == 0:
         return ""
     return f"the tp of actor, {actor.value}, is no multiple of the tp of rollout, {rollout.value}"
@@ -61,7 +60,7 @@ def check_engine_weights(mode: Mode) -> None:
     if why := engine_mismatch(mode):
         if step < rollout.tp.value and is_megatron:
             return  # reported by check_engine_tp
-        message, help = f"{why}, and they are apart", f"set `{rollout.tp.name}` to a divisor of {step}"
+        finding = "no weights for engines"
     elif not has_weight_exchange(mode) or not rollout.pp or rollout.pp.value > 1:
         return  # in an engine with pipeline stages fewer ranks receive weights
     elif is_megatron and actor.parallel and actor_count % actor.parallel.replica:
@@ -69,9 +68,9 @@ def check_engine_weights(mode: Mode) -> None:
     elif CountConstraint("rollout", "actor", step).holds(rollout_count, actor_count):
         return
     else:
-        message = f"the weights of `actor` (tp {step}, {actor_count} accelerators) do not reach all {rollout_count} of `rollout`"
-        help = f"give `rollout` a multiple of {step} accelerators, at most {actor_count} or whole times as many"
-    mode.error(DEGREE, "rollout", message, help, notes=(LATE,), premises=("actor", "rollout"))
+        finding = "weights do not reach all"
+    values: dict[str, Any] = {"why": why, "path": rollout.tp.name, "step": step, "actor": actor_count, "rollout": rollout_count}
+    mode.report(finding, "rollout", premises=("actor", "rollout"), **values)
 
 
 def _megatron_inference(mode: Mode) -> list[tuple[str, str]]:
@@ -92,7 +91,7 @@ def sections_of_inference(mode: Mode) -> list[str]:
 def inference_mismatch(mode: Mode) -> tuple[str, str, Amount, int] | None:
     """Return (inference without weights, reason, its tp, a fitting tp), else None."""
     for name, role in _megatron_inference(mode):
-        worker, inference = mode.tp(role), mode.tp(name)
+        worker, inference = mode.degrees(role).tp, mode.degrees(name).tp
         if worker and inference and worker.value % inference.value:
             why = f"the tp of {role}, {worker.value}, is no multiple of the tp of {name}, {inference.value}"
             return name, why, inference, gcd(worker.value, inference.value)
@@ -103,16 +102,13 @@ def check_inference_weights(mode: Mode) -> None:
     """Note an error if a separate inference component would stop training or wait for weights."""
     if mismatch := inference_mismatch(mode):
         name, why, tp, better = mismatch
-        help, notes = f"set `{tp.name}: {better}`", (f"it sends its weights to `{name}`", LATE)
-        mode.error(DEGREE, name, why, help, at=tp.span, edit=tp.becomes(better), notes=notes)
+        mode.report("no weights for inference", name, tp.span, tp.becomes(better), why=why, path=tp.name, better=better)
         return
     for name, role in _megatron_inference(mode):
         needs, worker = least_for_inference(mode).get(role, 0), mode.find_placed(role)
         count = max(run.ranks.stop for run in worker.runs) if worker and worker.runs else needs
         if count < needs:
-            message = f"the first {needs} ranks of `{name}` (tp x pp) get weights from as many of `{role}`, which has {count}"
-            help = f"give `{role}` at least {with_noun(needs, 'accelerator')}, or lower the degrees of `{name}`"
-            mode.error(DEGREE, name, message, help, f"{needs} needed", notes=(LATE,), premises=(role, name))
+            mode.report("few ranks send weights", name, premises=(role, name), role=role, needs=needs, count=count)
 
 
 def least_for_inference(mode: Mode) -> dict[str, int]:
@@ -201,7 +197,7 @@ def _inference_pairs(mode: Mode) -> tuple[PairedShapes, ...]:
     """Return choices of a trained component whose tp is a multiple of the inference tp."""
     pairs = []
     for name, role in _megatron_inference(mode):
-        worker, inference, choices = mode.tp(role), mode.tp(name), mode.choices.get(role, ())
+        worker, inference, choices = mode.degrees(role).tp, mode.degrees(name).tp, mode.choices.get(role, ())
         # Equal degrees may depend on each other.
         if choices and worker and inference and worker.value != inference.value:
             fitting = [choice for choice in choices if choice.tp % inference.value == 0]
@@ -232,7 +228,7 @@ def arrangements(mode: Mode) -> Iterator[FrameworkArrangement]:
     """Yield the arrangements that RLinf would start, for components without explicit ranks."""
     inference, critics, critic = mode.first_of(*INFERRING), mode.first_of(CRITICS_INFERENCE), mode.first_of("critic")
     idle = [name for name in (inference, critics) if name]
-    actor, rollout, pairings, shape = mode.tp("actor"), mode.tp("rollout"), _pair_shapes(mode, is_collocated=True), None
+    actor, rollout, pairings, shape = mode.degrees("actor").tp, mode.degrees("rollout").tp, _pair_shapes(mode, is_collocated=True), None
     if actor and rollout:
         shape = interleave(actor.value, rollout.value, mode.backend("actor", PLANS) == FSDP)
     shares = mode.task != "coding_online_rl" and (any(pair.shapes for pair in pairings) if pairings else shape is not None)
@@ -244,11 +240,9 @@ def arrangements(mode: Mode) -> Iterator[FrameworkArrangement]:
         yield FrameworkArrangement("collocated", colocations, shapes=shapes, without=frozenset(idle), multiples=multiples, paired=pairings)
     why, help = _explain_not_apart(mode)
     if why and not shares:
-        message = "impossible: actor and rollout can neither share their accelerators nor be apart"
-        mode.error("PW601", "rollout", message, help, at=mode.owner, notes=(why,))
+        mode.report("neither shared nor apart", "rollout", mode.owner, why=why, help=help)
     elif why:
-        message = "only plans in which actor and rollout share their accelerators are searched"
-        mode.notes.info(PLANS, "rollout", message, mode.owner, "", help, None, why)
+        mode.report("only shared plans", "rollout", mode.owner, why=why, help=help)
     else:
         all_pairs = product(("actor", "rollout"), (inference, critic))
         candidates = [*all_pairs, ("actor", "rollout"), (critic or "rollout", critics), ("rollout", critics)]

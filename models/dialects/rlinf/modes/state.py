@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import Enum
-from typing import Mapping, Sequence
+from math import prod
+from typing import Any, Mapping, Sequence
 
 from ....component import Component, Parallel, Relation
 from ....configuration.notes import Notes
@@ -24,9 +25,9 @@ from ....placements.run import Run
 from ....planning.arrangement import FrameworkArrangement, ProcessShape
 from ....record import dataclass
 from ....text.nearest import nearest
-from ....text.tree import MapNode, Scalar, find
+from ....text.tree import MapNode, Scalar, Value, find
 from ...checks import Facts
-from ..known import CRITICS_INFERENCE, DEGREE, FSDP, INFERENCE, INFERRING, MEGATRON, MULTI_AGENT, SETTING, list_words, names, task_facts
+from ..known import CRITICS_INFERENCE, DEGREE, FSDP, INFERENCE, INFERRING, MEGATRON, MULTI_AGENT, SETTING, names, report, task_facts
 
 TP, PP, _CP = (f"{name}_parallel_size" for name in ("tensor_model", "pipeline_model", "context"))
 _OF_ROLLOUT = {"tp": "tensor_parallel_size", "pp": "pipeline_parallel_size"}
@@ -119,16 +120,13 @@ def degrees_by_arrangement(settings: Settings, name: str) -> tuple[Parallel, Par
     On the actor's accelerators, engines have tp alone, and Megatron's inference has the degrees of
     the trained role.
     """
-    if name != "rollout" and name not in INFERENCE:
-        return None
-    own_degrees = degrees_of(settings, name).parallel
+    role, own_degrees = INFERENCE.get(name), degrees_of(settings, name).parallel
     if name == "rollout":
-        return (own_degrees, Parallel(own_degrees.tp)) if own_degrees and own_degrees.pp > 1 else None
-    role = INFERENCE[name]
-    role_degrees = degrees_of(settings, role).parallel
-    if own_degrees and role_degrees and own_degrees != role_degrees and settings.word(f"{role}.training_backend", DEGREE) == MEGATRON:
-        return own_degrees, role_degrees
-    return None
+        shared_degrees = Parallel(own_degrees.tp) if own_degrees else None
+    else:
+        is_divided = role and settings.word(f"{role}.training_backend", DEGREE) == MEGATRON
+        shared_degrees = degrees_of(settings, role).parallel if role and is_divided else None
+    return (own_degrees, shared_degrees) if own_degrees and shared_degrees and own_degrees != shared_degrees else None
 
 
 TASKS = names("task")
@@ -138,7 +136,7 @@ Source: RLinf, rlinf/config.py, SUPPORTED_TASK_TYPE.
 """
 
 MULTI_AGENT_DATA = "wideseek_r1"
-"""Value of `data.type` that only the multi-agent main programs support."""
+"""Value of `data.type` of the multi-agent main programs alone."""
 
 
 class Placer(str, Enum):
@@ -160,10 +158,10 @@ def task_of(notes: Notes, settings: Settings) -> str:
     if task in TASKS:
         return task
     close = nearest(task, TASKS)
-    message = f"`runner.task_type` is `{task[:60]}`, which is no task of RLinf"
     edit = settings.becomes("runner.task_type", close) if close else None
-    help = f"write `{close}`" if close else "write one of them"
-    notes.error(SETTING, "runner", message, value, "no task of RLinf", help, edit, f"tasks are {list_words(TASKS)}")
+    report(
+        notes, "task unknown", "runner", value, edit, task=task[:60], help=f"write `{close}`" if close else "write one of them", tasks=TASKS
+    )
     return close or ""
 
 
@@ -201,7 +199,7 @@ class Mode(Facts):
     owner : span of `component_placement`, else of `cluster`.
     merged : components, relations and open degrees as the hints state them.
     packs : True if processes are packed into contiguous ranges, so process ranks are not written.
-    reason, placed_by : the placement class that makes the demands, and a note that names it.
+    reason : the placement class that makes the demands.
     planned : components whose ranks are chosen by their times.
     plans_both : True if a plan decides how actor and rollout share accelerators.
     profiled : True if the file has times, so that ranks may be chosen.
@@ -224,7 +222,6 @@ class Mode(Facts):
         self.placer, self.facts = placer_of(settings, self.task), task_facts(self.task)
         self.packs = self.placer is not Placer.HYBRID
         self.reason = f"RLinf's {self.placer.value}"
-        self.placed_by = (f"{self.reason} places the components",)
         self.merged, self.planned, self.profiled = draft, planned_names, has_profile
         self.plans_both = {"actor", "rollout"} <= planned_names
         self.components = {component.name: component for component in draft.components}
@@ -273,10 +270,11 @@ class Mode(Facts):
         component = self.components.get(name)
         return max((run.ranks.stop for run in component.runs), default=0) if component and component.runs is not None else None
 
-    def share(self, component: str, amount: Amount, multiple: int, multiple_name: str, noun: str, reason: str, proved: bool = True) -> None:
-        """Demand that an amount divides among the processes of a component."""
+    def share(self, component: str, amount: Amount, noun: str, reason: str, *factors: Amount, proved: bool = True) -> None:
+        """Demand that an amount divides among the processes of a component, in multiples of `factors`."""
         if component in self.components:
-            self.shares.append(Share(component, amount.value, multiple, noun, amount.name, multiple_name, amount.span, reason, proved))
+            multiple, name = prod(factor.value for factor in factors), " x ".join(factor.name for factor in factors if factor.value > 1)
+            self.shares.append(Share(component, amount.value, multiple, noun, amount.name, name, amount.span, reason, proved))
 
     def derive(self, component: str, name: str, value: int, formula: str, *amounts: Amount) -> int:
         """Add the derivation of an existing component's number, and return the number."""
@@ -284,30 +282,21 @@ class Mode(Facts):
             self.derivations.append(Derivation(component, name, value, formula, tuple(map(figure_of, amounts))))
         return value
 
-    def error(
-        self, code: str, name: str, message: str, help: str = "", label: str = "",
-        at: Span | None = None, edit: Edit | None = None, notes: tuple[str, ...] = (), premises: tuple[str, ...] = (),
+    def report(
+        self, finding: str, name: str, /, at: Span | Value | None = None, edit: Edit | None = None, premises: tuple[str, ...] = (),
+        **values: Any,
     ) -> None:  # fmt: skip
-        """Add an error about a component, by default at its ranks.
+        """Add a finding of facts/findings.json about a component, by default at its ranks.
 
         `premises` are components by whose ranks it is judged.
         """
-        self.notes.error(code, name, message, at or self.place(name), label, help, edit, *notes)
-        self.notes.findings[-1] = replace(self.notes.findings[-1], premises=premises)
-
-    def warn(
-        self, code: str, name: str, message: str, help: str = "", label: str = "", at: Span | None = None, notes: tuple[str, ...] = ()
-    ) -> None:
-        """Add a warning about a component, by default at its ranks."""
-        self.notes.warn(code, name, message, at or self.place(name), label, help, None, *notes)
+        report(self.notes, finding, name, at or self.place(name), edit, reason=self.reason, **values)
+        if premises:
+            self.notes.findings[-1] = replace(self.notes.findings[-1], premises=premises)
 
     def degrees(self, name: str) -> ParallelSettings:
         """Return the degrees of a component by the settings of the job."""
         return degrees_of(self.settings, name)
-
-    def tp(self, name: str) -> Amount | None:
-        """Return the tp of a component by the settings of the job; None if unknown."""
-        return degrees_of(self.settings, name).tp
 
     def backend(self, role: str, code: str = DEGREE) -> str | None:
         """Return the training backend of a role; None if unknown."""
@@ -378,11 +367,6 @@ def extent_of(runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...]) ->
     start_masks = [(starts[run.node, run.node_group], run.mask) for run in runs]
     first = min(start + (mask & -mask).bit_length() - 1 for start, mask in start_masks)
     return range(first, max(start + mask.bit_length() for start, mask in start_masks))
-
-
-def text_of(extent: range) -> str:
-    """Return an extent as RLinf reads it, such as `0-7`."""
-    return str(extent.start) if len(extent) == 1 else f"{extent.start}-{extent.stop - 1}"
 
 
 def masks(component: Component | None) -> Mapping[tuple[int, str], int]:

@@ -21,7 +21,7 @@ from ....record import dataclass
 from ....text.form import Form, fill, form_of, key, map_of
 from ....text.tree import MapNode, Value, with_value
 from ....text.values import count_key
-from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, find_placed
+from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, find_placed, report
 from ..modes.state import masks
 
 MEASURED_ON = "measured_on"
@@ -84,8 +84,7 @@ def split_measured_on(notes: Notes, root: MapNode, block: Value | None) -> tuple
         try:
             count = fill(MeasuredOnForm, MapNode((count_entry,), entry.value.span), name, f"the hints of `{name}`").measured_on
             if not isinstance(costs, MapNode) or costs.get(f"{name}{COST}") is None:
-                message = f"`{MEASURED_ON}` of `{name}` is about a cost of it in RLinf's `{KEY}`, and this file has none"
-                notes.error("PW121", name, message, count_entry.value.span, "of what?", "write `seconds` by count, such as `{8: 120}`")
+                report(notes, "measured_on without cost", name, count_entry.value.span)
             elif count is not None:
                 counts[name] = count
         except UnusableInput as problem:

@@ -27,11 +27,10 @@ from ....text.document import Document
 from ....text.nearest import nearest
 from ....text.tree import MapNode, Scalar, Value, find, with_value
 from ...following import ChosenDegrees, interpolates, report_all_refused, with_dependent_degrees, with_hint
-from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, all_tasks, list_words, task_facts, time_advice
+from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, all_tasks, list_words, report, task_facts, time_advice
 from ..modes.state import TASKS, Placer, degree_keys, placer_of
 from .hints import PlannedPart, infers, is_separate, unstarted_inference
-from .tables import BY_ENVIRONMENTS, read_profile
-from .times import BATCH, TimedFile
+from .times import BATCH, BY_ENVIRONMENTS, TimedFile, read_profile
 
 
 def open_ranks(
@@ -56,13 +55,12 @@ def open_ranks(
         unread = ", or name the folder of its `defaults` with `--config-root`" if notes.partial else ""
         unknown = next((item.why for item in reversed(notes.unchecked[unchecked_before:])), lacking)
         why = why or (unknown, f"write it into this file{unread}")
-        notes.warn(PLANS, KEY, "the times of the file choose no ranks", profile.span() or settings.top, "", why[1], None, why[0])
+        report(notes, "times choose nothing", KEY, profile.span() or settings.top, why=why[0], help=why[1])
         return PlannedPart(components)
     file.check({name: component_times for name, component_times in times.items() if name not in file.hinted})
     open_components = {name: with_ranks[name] for name in with_ranks if name in times or name in file.hinted}
     if task != "embodied" and (span := profile.span()) and profile.costs.keys() - counts.keys() and (texts := file.find_measured_on()[1]):
-        help = "give other times as `seconds`, by count, in `placewright.components`"
-        notes.info(PLANS, KEY, texts[0], span, "", help, None, *texts[1:])
+        report(notes, "costs measured", KEY, span, assumption=texts[0], further=texts[1:])
     followers = file.followers(open_components, times)
     # RLinf does not start inference where actor and rollout share accelerators.
     inference_names = _inference(file, times) if task != "embodied" else ()
@@ -104,7 +102,7 @@ def _inference(file: TimedFile, times: Mapping[str, TimedComponent]) -> list[str
             span = find(file.hints, f"components.{name}.seconds")
             is_critic = name == CRITICS_INFERENCE
             why = "there is no critic whose values it computes" if is_critic else "`algorithm.recompute_logprobs` is not true"
-            file.notes.info(PLANS, name, f"`{name}` is not started: {why}, so its seconds do not count", span or settings.top)
+            report(file.notes, "inference not started", name, span or settings.top, why=why)
     return new_names
 
 
@@ -140,14 +138,13 @@ def misspelt_times(notes: Notes, profile: Value | None, hints: Value | None, nam
     keys = [*(f"{name}{COST}" for name in dict.fromkeys((*names, *INFERENCE))), *BY_ENVIRONMENTS.values()]
     for entry in profile.entries if isinstance(profile, MapNode) else ():
         if (name := entry.key.text) not in keys and name.removesuffix(COST) not in _KNOWN:
-            message, close = f"`{KEY}.{name}` belongs to no component of the file: it is ignored", nearest(name, keys)
-            help = f"write `{close}`" if close else f"its keys are {list_words(keys)}"
-            notes.warn("PW104", KEY, message, entry.key.span, "not known", help, notes.rename(entry, close) if close else None)
+            close = nearest(name, keys)
+            edit, help = (notes.rename(entry, close), f"write `{close}`") if close else (None, f"its keys are {list_words(keys)}")
+            report(notes, "profile key unknown", KEY, entry.key.span, edit, name=name, help=help)
     misspelt: list[str] = []
     for name, entry in hinted_entries(hints).items() if task in TASKS else ():
         if name not in names and name not in _KNOWN and (close := nearest(name, names)):
-            help, edit = f"write `{close}`", notes.rename(entry, close)
-            notes.error("PW104", name, f"`{name}` is no component of this job", entry.key.span, "not placed", help, edit)
+            report(notes, "hinted name misspelt", name, entry.key.span, notes.rename(entry, close), close=close)
             misspelt.append(name)
     return without(hints, misspelt)
 

@@ -7,12 +7,12 @@ import os
 from typing import Any
 
 import pytest
-from placewright.models.dialects.rlinf.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.placements.run import Run
 from placewright.runtime.compat.rlinf.cluster import Cluster
+from placewright.runtime.compat.rlinf.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.workers.inside.base import Worker
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from placewright.models.dialects.rlinf.strategies import NodePlacementStrategy, PackedPlacementStrategy
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.runtime.compat.rlinf import cluster as cluster_module
 from placewright.runtime.compat.rlinf import cluster as known_module
 from placewright.runtime.compat.rlinf.cluster import Cluster, ClusterOfWorker, describe, parse_description
+from placewright.runtime.compat.rlinf.strategies import NodePlacementStrategy, PackedPlacementStrategy
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.port import RayNode
 

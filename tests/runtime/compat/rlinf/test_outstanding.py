@@ -5,9 +5,9 @@ from __future__ import annotations
 import gc
 
 import pytest
-from placewright.models.dialects.rlinf.strategies import PackedPlacementStrategy
 from placewright.runtime.compat.rlinf.cluster import MANY
 from placewright.runtime.compat.rlinf.group import WorkerGroup
+from placewright.runtime.compat.rlinf.strategies import PackedPlacementStrategy
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.workers.inside.base import Worker
 

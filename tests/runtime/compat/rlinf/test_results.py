@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.dialects.rlinf.strategies import PackedPlacementStrategy
 from placewright.runtime.compat.rlinf.group import WorkerGroup
+from placewright.runtime.compat.rlinf.strategies import PackedPlacementStrategy
 from placewright.runtime.failure import LaunchFailed
 
 from .machines import Actor, cluster

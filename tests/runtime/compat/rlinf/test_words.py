@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from placewright.models.dialects.rlinf.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy
+from placewright.runtime.compat.rlinf.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.workers.inside.base import Worker
 from placewright.runtime.workers.inside.information import HardwareInfo

@@ -10,9 +10,9 @@ from types import ModuleType
 from typing import Any, Iterator
 
 import pytest
-from placewright.models.dialects.rlinf.strategies import NodePlacementStrategy, PackedPlacementStrategy
 from placewright.runtime.compat.rlinf.cluster import Cluster
 from placewright.runtime.compat.rlinf.group import WorkerGroup
+from placewright.runtime.compat.rlinf.strategies import NodePlacementStrategy, PackedPlacementStrategy
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port.ray_compat import send_by_value
 from placewright.runtime.workers.inside.base import Worker

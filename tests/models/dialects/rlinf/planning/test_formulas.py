@@ -6,7 +6,7 @@ from pathlib import Path
 
 import placewright as pw
 import pytest
-from placewright.models.dialects.rlinf.planning.tables import formula_of
+from placewright.models.dialects.rlinf.planning.times import formula_of
 
 JOB = """
 cluster: {{num_nodes: 1, component_placement: {{"actor,rollout,reward": all}}}}

@@ -5,16 +5,16 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from placewright.models.dialects.rlinf.planning.tables import (
+from placewright.models.dialects.rlinf.planning.times import (
     Batch,
 )
-from placewright.models.dialects.rlinf.planning.tables import (
+from placewright.models.dialects.rlinf.planning.times import (
     generated_table as generated,
 )
-from placewright.models.dialects.rlinf.planning.tables import (
+from placewright.models.dialects.rlinf.planning.times import (
     simulated_table as simulated,
 )
-from placewright.models.dialects.rlinf.planning.tables import (
+from placewright.models.dialects.rlinf.planning.times import (
     trained_table as trained,
 )
 from placewright.models.planning.workload import SECOND

@@ -14,12 +14,12 @@ from functools import wraps
 from operator import attrgetter, index
 from typing import Any, Callable, Protocol, Sequence, SupportsIndex, TypeVar, Union
 
-from ...findings.finding import Finding, UnusableInput, error
-from ...findings.wording import are, with_noun
-from ...machines.cluster import Cluster
-from ...machines.shorthand import DeclaredNodes, read_shorthand
-from ...record import dataclass
-from ...text.nearest import nearest
+from ....models.findings.finding import Finding, UnusableInput, error
+from ....models.findings.wording import are, with_noun
+from ....models.machines.cluster import Cluster
+from ....models.machines.shorthand import DeclaredNodes, read_shorthand
+from ....models.record import dataclass
+from ....models.text.nearest import nearest
 
 Strategy = TypeVar("Strategy", bound=type)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from placewright.models.dialects.rlinf.strategies import NodePlacementStrategy
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.node import Node, accelerators
 from placewright.models.machines.node_group import NodeGroup
+from placewright.runtime.compat.rlinf.strategies import NodePlacementStrategy
 
 MIXED = Cluster(
     (Node(0, "gpu", accelerators(2)), Node(1, "cpu")),

@@ -7,16 +7,17 @@ from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar, Iterator, Sequence, SupportsIndex, Union
 
-from ...findings.finding import Finding, error
-from ...findings.wording import with_noun
-from ...machines.cluster import Cluster
-from ...machines.node_group import CLUSTER_LABEL, NODE
-from ...placements.assignment import Seat, compress
-from ...placements.placement import Placement, placements
-from ...placements.placement_text import RankRange, runs_of
-from ...placements.run import Repeat, Run, Runs
-from ...placements.run_checks import why_not
-from ...record import dataclass
+from ....models.findings.finding import Finding, error
+from ....models.findings.wording import with_noun
+from ....models.machines.cluster import Cluster
+from ....models.machines.node_group import CLUSTER_LABEL, NODE
+from ....models.placements.assignment import Seat, compress
+from ....models.placements.packing import packed_runs
+from ....models.placements.placement import Placement, placements
+from ....models.placements.placement_text import RankRange, runs_of
+from ....models.placements.run import Run, Runs
+from ....models.placements.run_checks import why_not
+from ....models.record import dataclass
 from .strategy_arguments import Argument, Machines, cluster_of, labels, rank_lists, read_ranks, refusal, refuse, takes, truth, whole_number
 
 Labels = Union[str, Sequence[str], None]
@@ -226,31 +227,8 @@ class PackedPlacementStrategy(PlacementStrategy):
         """Return runs per node, or per block. Raises UnusableInput (PW102, PW107, PW203, PW302)."""
         labels = select_labels(_PACKED, cluster, self.node_group)
         need_hardware(_PACKED, cluster, labels)
-        numbering = cluster.numbering(labels)
-        if self.end_accelerator_id >= numbering.size:
-            exist = f"0-{numbering.size - 1} exist" if numbering.size else "there are none"
-            message = f"accelerators {self.start_accelerator_id}-{self.end_accelerator_id} reach outside {', '.join(labels)}: {exist}"
-            raise refusal(_PACKED, message, "end at one that exists", "PW102")
-        per_process = self.num_accelerators_per_process
-        step = self.stride if per_process > 1 else 1
-        block, rank, repeats = per_process * step, 0, []
-        for stretch, first, count in numbering.wide_pieces(self.start_accelerator_id, self.end_accelerator_id + 1):
-            if free := count % block:
-                crossing, node, size = rank + count // block * step, stretch.node_rank, per_process * self.stride
-                message = f"process {crossing} would span several nodes: its block needs {size} accelerators, node {node} has {free} left"
-                help_ = f"start where a node starts, or use blocks that divide what a node has (now {size})"
-                raise refusal(_PACKED, message, help_, "PW203", witnesses=(crossing,), amount=size - free)
-            kind = cluster.groups[stretch.label].kind
-            # Without a stride all blocks of a node follow one pattern; with a stride only the
-            # processes of a block do.
-            width, pitch = (count, per_process) if step == 1 else (block, 1)
-            runs = []
-            for start in range(0, count, width):
-                ranks = range(rank + start // per_process, rank + (start + width) // per_process)
-                runs.append(Run(ranks, stretch.node_rank, kind, first + start, per_process, step, pitch, stretch.label))
-            repeats.append(Repeat(tuple(runs), stretch.nodes))
-            rank += count // per_process * stretch.nodes
-        return Runs(repeats)
+        ids = range(self.start_accelerator_id, self.end_accelerator_id + 1)
+        return packed_runs(cluster, labels, ids, self.num_accelerators_per_process, self.stride, _PACKED)
 
 
 _FLEXIBLE = "FlexiblePlacementStrategy"

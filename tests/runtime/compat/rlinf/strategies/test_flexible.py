@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from placewright.models.dialects.rlinf.strategies import FlexiblePlacementStrategy
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.node import Node, accelerators
 from placewright.models.machines.node_group import NODE, NodeGroup
 from placewright.models.placements.assignment import seats
+from placewright.runtime.compat.rlinf.strategies import FlexiblePlacementStrategy
 
 TWO_BY_FOUR = Cluster(
     tuple(Node(i, f"n{i}", accelerators(4)) for i in range(2)),

@@ -6,7 +6,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from placewright.models.dialects.rlinf.planning.tables import fit
+from placewright.models.planning.curves import fit
 
 
 @pytest.mark.parametrize(
