@@ -15,7 +15,7 @@ import pytest
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port import connection
 from placewright.runtime.port.connection import Connection, parse_address, probe, same_address
-from placewright.runtime.port.ray_compat import SEVERAL_MACHINES
+from placewright.runtime.port.ray_compat import NO_TOKEN, SEVERAL_MACHINES, knows_tokens
 
 from ...unhindered import unhindered
 
@@ -93,6 +93,40 @@ def test_a_missing_token_is_told_at_once_with_the_variables_to_set(server: Calla
     with pytest.raises(LaunchFailed, match="it asks for a token, which is missing here or not the right one") as caught:
         probe(server(b"\0\0\x06\x04\0\0\0\0\0\0\0\0\0\0\0"))
     assert caught.value.findings[0].help.startswith("set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH")
+
+
+@pytest.mark.parametrize("path", [None, "/nowhere/token"])
+def test_a_token_that_is_to_be_sent_and_is_not_found_is_told_with_the_variables(path: str | None, tmp_path: Path) -> None:
+    ray = pytest.importorskip("ray")
+    if not knows_tokens():
+        pytest.skip(f"Ray {ray.__version__} has no tokens")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH")}
+    environment |= {"RAY_AUTH_MODE": "token", "HOME": str(tmp_path)} | ({"RAY_AUTH_TOKEN_PATH": path} if path else {})
+    program = "from placewright.runtime.port.ray_compat import head_status; print(head_status('127.0.0.1:1', 1))"
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.stdout == f"{NO_TOKEN}\n", done.stderr
+
+
+def test_a_missing_token_is_no_fault_of_the_cluster(server: Callable[[bytes], str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "head_status", lambda address, limit: NO_TOKEN)
+    monkeypatch.setenv("RAY_AUTH_MODE", "token")
+    with pytest.raises(LaunchFailed, match="RAY_AUTH_MODE is token, but no token is found") as caught:
+        probe(server(b"\0\0\x06\x04\0\0\0\0\0\0\0\0\0\0\0"))
+    assert caught.value.findings[0].help.startswith("set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH")
+
+
+def test_what_ray_says_while_it_connects_is_told_whole_with_the_variables_of_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(address: str, namespace: str) -> None:
+        raise RuntimeError("Version mismatch: The cluster was started with:\n    Ray: 2.48.0\n    Python: 3.11.7\n")
+
+    pytest.importorskip("ray")
+    monkeypatch.setattr(connection, "connect", refuse)
+    monkeypatch.setattr(connection, "probe", lambda address: None)
+    monkeypatch.setattr(connection, "is_only_local", lambda address: False)
+    monkeypatch.setattr("ray.is_initialized", lambda: False)
+    with pytest.raises(LaunchFailed, match=r"Version mismatch: The cluster was started with: Ray: 2\.48\.0 Python: 3\.11\.7$") as caught:
+        Connection("127.0.0.1:6379").open()
+    assert "RAY_AUTH_TOKEN" in caught.value.findings[0].help
 
 
 @pytest.mark.ray
