@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import socket
 import subprocess
@@ -9,7 +10,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Callable, Iterator
+from typing import Any, Callable, Iterator
 
 import pytest
 from placewright.runtime.failure import LaunchFailed
@@ -138,6 +139,14 @@ def test_a_simulated_cluster_asks_for_its_own_token(address: str) -> None:
     path = Path(os.environ["RAY_AUTH_TOKEN_PATH"])
     assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     assert address.startswith("127.0.0.1:")
+
+
+@pytest.mark.ray
+def test_nothing_of_a_simulated_cluster_listens_beyond_this_machine(address: str) -> None:
+    psutil: Any = importlib.import_module("psutil")
+    connections = [connection for process in psutil.Process().children(recursive=True) for connection in process.net_connections("inet")]
+    hosts = {connection.laddr.ip for connection in connections if connection.status == psutil.CONN_LISTEN}
+    assert hosts and hosts <= {"127.0.0.1", "::ffff:127.0.0.1", "::1"}
 
 
 def test_where_ray_encrypts_it_alone_can_tell_who_answers(server: Callable[[bytes], str], monkeypatch: pytest.MonkeyPatch) -> None:
