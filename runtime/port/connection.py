@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import socket
 from contextlib import ExitStack
@@ -11,7 +10,6 @@ from ..failure import LONGEST_LINE, LaunchFailed, build_failure
 from ..shield import defer_signals
 from .on_ray import NAMESPACE, unreachable
 from .ray_compat import (
-    MODE,
     NO_TOKEN,
     OPENING,
     OTHER_SERVICE,
@@ -105,7 +103,7 @@ def probe(address: str) -> None:
     if status == WRONG_TOKEN:
         raise _build_failure(address, "it asks for a token, which is missing here or not the right one", TOKEN_HELP)
     if status == NO_TOKEN:
-        raise _build_failure(address, f"{MODE} is {os.environ.get(MODE)}, but no token is found", TOKEN_HELP)
+        raise _build_failure(address, "Ray asks for a token here, and no usable one is found", TOKEN_HELP)
 
 
 def is_only_local(address: str) -> bool:

@@ -96,22 +96,23 @@ def test_a_missing_token_is_told_at_once_with_the_variables_to_set(server: Calla
     assert caught.value.findings[0].help.startswith("set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH")
 
 
-@pytest.mark.parametrize("path", [None, "/nowhere/token"])
-def test_a_token_that_is_to_be_sent_and_is_not_found_is_told_with_the_variables(path: str | None, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "variables", [{}, {"RAY_AUTH_TOKEN_PATH": "/nowhere/token"}, {"RAY_AUTH_TOKEN": " "}, {"RAY_AUTH_TOKEN": "t\N{LATIN SMALL LETTER O WITH DIAERESIS}"}]
+)  # fmt: skip
+def test_a_token_that_is_to_be_sent_and_cannot_be_is_known_before_ray_connects(variables: dict[str, str], tmp_path: Path) -> None:
     ray = pytest.importorskip("ray")
     if not knows_tokens():
         pytest.skip(f"Ray {ray.__version__} has no tokens")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH")}
-    environment |= {"RAY_AUTH_MODE": "token", "HOME": str(tmp_path)} | ({"RAY_AUTH_TOKEN_PATH": path} if path else {})
+    environment |= {"RAY_AUTH_MODE": "token", "HOME": str(tmp_path)} | variables
     program = "from placewright.runtime.port.ray_compat import head_status; print(head_status('127.0.0.1:1', 1))"
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60)
-    assert done.stdout == f"{NO_TOKEN}\n", done.stderr
+    assert (done.stdout, done.stderr) == (f"{NO_TOKEN}\n", "")
 
 
 def test_a_missing_token_is_no_fault_of_the_cluster(server: Callable[[bytes], str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "head_status", lambda address, limit: NO_TOKEN)
-    monkeypatch.setenv("RAY_AUTH_MODE", "token")
-    with pytest.raises(LaunchFailed, match="RAY_AUTH_MODE is token, but no token is found") as caught:
+    with pytest.raises(LaunchFailed, match="Ray asks for a token here, and no usable one is found") as caught:
         probe(server(b"\0\0\x06\x04\0\0\0\0\0\0\0\0\0\0\0"))
     assert caught.value.findings[0].help.startswith("set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH")
 
