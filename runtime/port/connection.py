@@ -6,10 +6,11 @@ import re
 import socket
 from contextlib import ExitStack
 
-from ..failure import LaunchFailed, build_failure
+from ..failure import LONGEST_LINE, LaunchFailed, build_failure
 from ..shield import defer_signals
 from .on_ray import NAMESPACE, unreachable
 from .ray_compat import (
+    NO_TOKEN,
     OPENING,
     OTHER_SERVICE,
     WRONG_TOKEN,
@@ -56,8 +57,8 @@ class Connection:
                     if heard:
                         disarm()
         except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as problem:
-            lines = str(problem).strip().splitlines() or [type(problem).__name__]
-            raise _build_failure(self.address, lines[0][:200]) from problem
+            reason = " ".join(str(problem).split())[:LONGEST_LINE] or type(problem).__name__
+            raise _build_failure(self.address, reason, f"see what Ray printed; where it asks for a token, {TOKEN_HELP}") from problem
 
     def close(self) -> None:
         """Disconnect, if this object connected."""
@@ -101,6 +102,8 @@ def probe(address: str) -> None:
         raise _build_failure(address, "what answers is not the head of a cluster, whose port is 6379 unless it was given another")
     if status == WRONG_TOKEN:
         raise _build_failure(address, "it asks for a token, which is missing here or not the right one", TOKEN_HELP)
+    if status == NO_TOKEN:
+        raise _build_failure(address, "Ray asks for a token here, and no usable one is found", TOKEN_HELP)
 
 
 def is_only_local(address: str) -> bool:

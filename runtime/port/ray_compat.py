@@ -69,21 +69,27 @@ def uses_tls() -> bool:
     return os.environ.get("RAY_USE_TLS", "").lower() in ("1", "true")
 
 
-OTHER_SERVICE, WRONG_TOKEN = "UNIMPLEMENTED", "UNAUTHENTICATED"
+OTHER_SERVICE, WRONG_TOKEN, NO_TOKEN = "UNIMPLEMENTED", "UNAUTHENTICATED", "NO_TOKEN"
 
 
 def head_status(address: str, limit: float) -> str:
     """Return the gRPC status with which the head of a cluster answers there.
 
-    OTHER_SERVICE is a node's raylet, or Ray's server for remote clients. "" if that is unknown: Ray
-    itself reports other faults. Source: Ray, protobuf/gcs_service.proto, NodeInfoGcsService.
+    OTHER_SERVICE is a node's raylet, or Ray's server for remote clients; NO_TOKEN: this process is to
+    send a token and has none that it can send. "" if that is unknown: Ray itself reports other
+    faults. Source: Ray, protobuf/gcs_service.proto, NodeInfoGcsService.
     """
+    loader = _token_loader()
+    try:
+        metadata = tuple(loader.get_token_for_http_header().items()) if loader is not None else ()
+    except need_ray().exceptions.RayError:
+        return NO_TOKEN
+    if not all(value.isascii() and value.isprintable() for _, value in metadata):
+        return NO_TOKEN  # gRPC prints what it cannot send
     try:
         grpc: Any = importlib.import_module("grpc")
     except ModuleNotFoundError:
         return ""
-    loader = _token_loader()
-    metadata = tuple(loader.get_token_for_http_header().items()) if loader is not None else ()
     with grpc.insecure_channel(address, options=[("grpc.enable_http_proxy", 0)]) as channel:
         try:
             channel.unary_unary("/ray.rpc.NodeInfoGcsService/GetClusterId")(b"", timeout=limit, metadata=metadata)

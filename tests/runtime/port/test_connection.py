@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import socket
 import subprocess
@@ -9,13 +10,13 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Callable, Iterator
+from typing import Any, Callable, Iterator
 
 import pytest
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.port import connection
 from placewright.runtime.port.connection import Connection, parse_address, probe, same_address
-from placewright.runtime.port.ray_compat import SEVERAL_MACHINES
+from placewright.runtime.port.ray_compat import NO_TOKEN, SEVERAL_MACHINES, knows_tokens
 
 from ...unhindered import unhindered
 
@@ -95,6 +96,41 @@ def test_a_missing_token_is_told_at_once_with_the_variables_to_set(server: Calla
     assert caught.value.findings[0].help.startswith("set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH")
 
 
+@pytest.mark.parametrize(
+    "variables", [{}, {"RAY_AUTH_TOKEN_PATH": "/nowhere/token"}, {"RAY_AUTH_TOKEN": " "}, {"RAY_AUTH_TOKEN": "t\N{LATIN SMALL LETTER O WITH DIAERESIS}"}]
+)  # fmt: skip
+def test_a_token_that_is_to_be_sent_and_cannot_be_is_known_before_ray_connects(variables: dict[str, str], tmp_path: Path) -> None:
+    ray = pytest.importorskip("ray")
+    if not knows_tokens():
+        pytest.skip(f"Ray {ray.__version__} has no tokens")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH")}
+    environment |= {"RAY_AUTH_MODE": "token", "HOME": str(tmp_path)} | variables
+    program = "from placewright.runtime.port.ray_compat import head_status; print(head_status('127.0.0.1:1', 1))"
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == (f"{NO_TOKEN}\n", "")
+
+
+def test_a_missing_token_is_no_fault_of_the_cluster(server: Callable[[bytes], str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "head_status", lambda address, limit: NO_TOKEN)
+    with pytest.raises(LaunchFailed, match="Ray asks for a token here, and no usable one is found") as caught:
+        probe(server(b"\0\0\x06\x04\0\0\0\0\0\0\0\0\0\0\0"))
+    assert caught.value.findings[0].help.startswith("set RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH")
+
+
+def test_what_ray_says_while_it_connects_is_told_whole_with_the_variables_of_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(address: str, namespace: str) -> None:
+        raise RuntimeError("Version mismatch: The cluster was started with:\n    Ray: 2.48.0\n    Python: 3.11.7\n")
+
+    pytest.importorskip("ray")
+    monkeypatch.setattr(connection, "connect", refuse)
+    monkeypatch.setattr(connection, "probe", lambda address: None)
+    monkeypatch.setattr(connection, "is_only_local", lambda address: False)
+    monkeypatch.setattr("ray.is_initialized", lambda: False)
+    with pytest.raises(LaunchFailed, match=r"Version mismatch: The cluster was started with: Ray: 2\.48\.0 Python: 3\.11\.7$") as caught:
+        Connection("127.0.0.1:6379").open()
+    assert "RAY_AUTH_TOKEN" in caught.value.findings[0].help
+
+
 @pytest.mark.ray
 def test_a_simulated_cluster_asks_for_its_own_token(address: str) -> None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_AUTH")}
@@ -104,6 +140,14 @@ def test_a_simulated_cluster_asks_for_its_own_token(address: str) -> None:
     path = Path(os.environ["RAY_AUTH_TOKEN_PATH"])
     assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
     assert address.startswith("127.0.0.1:")
+
+
+@pytest.mark.ray
+def test_nothing_of_a_simulated_cluster_listens_beyond_this_machine(address: str) -> None:
+    psutil: Any = importlib.import_module("psutil")
+    connections = [connection for process in psutil.Process().children(recursive=True) for connection in process.net_connections("inet")]
+    hosts = {connection.laddr.ip for connection in connections if connection.status == psutil.CONN_LISTEN}
+    assert hosts and hosts <= {"127.0.0.1", "::ffff:127.0.0.1", "::1"}
 
 
 def test_where_ray_encrypts_it_alone_can_tell_who_answers(server: Callable[[bytes], str], monkeypatch: pytest.MonkeyPatch) -> None:
