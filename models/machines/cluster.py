@@ -55,7 +55,8 @@ class Cluster:
 
     def kind(self, labels: tuple[str, ...]) -> str:
         """Return the common resource of groups: the node if any group counts nodes."""
-        kinds = [self.groups[label].kind for label in labels]
+        groups = self.groups
+        kinds = [groups[label].kind for label in labels]
         return NODE if NODE in kinds else kinds[0]
 
     def has_all(self, labels: tuple[str, ...]) -> bool:

@@ -113,8 +113,10 @@ class MapNode:
 
     def get(self, key: str) -> Value | None:
         """Return the value of a key, or None."""
-        entry = self.entry(key)
-        return entry.value if entry else None
+        for entry in self.entries:
+            if entry.key.text == key:
+                return entry.value
+        return None
 
 
 Value = Union[Scalar, ListNode, MapNode]
