@@ -5,10 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Mapping, Sequence, Union
 
+from .models.composition import Composer
+from .models.dialects import load as loading
+from .models.dialects.released import known_framework
 from .models.level import DEFAULT_LEVEL
 from .models.machines.cluster import Cluster
 from .models.machines.shorthand import DeclaredNodes, looks_like_shorthand, read_shorthand
 from .models.reading import Reading
+from .models.text.source import Source
 
 Machines = Union[str, Path, Cluster, DeclaredNodes, None]
 Readable = Union[str, Path, Reading, Mapping[str, Any]]
@@ -60,11 +64,6 @@ def load(
     """
     if isinstance(file, Reading):
         return file
-    from .models.composition import Composer
-    from .models.dialects import load as loading
-    from .models.dialects.released import known_framework
-    from .models.text.source import Source
-
     renamed_options = _rename(older)
     frameworks = (framework,) if isinstance(framework, str) else tuple(framework)
     roots, overrides = renamed_options.get("config_roots", config_roots), renamed_options.get("settings", settings)
