@@ -10,7 +10,7 @@ from .models.dialects import load as loading
 from .models.dialects.released import known_framework
 from .models.level import DEFAULT_LEVEL
 from .models.machines.cluster import Cluster
-from .models.machines.shorthand import DeclaredNodes, looks_like_shorthand, read_shorthand
+from .models.machines.shorthand import DeclaredNodes, read_machines
 from .models.reading import Reading
 from .models.text.source import Source
 
@@ -26,11 +26,7 @@ def cluster(text: str | Path) -> Cluster | DeclaredNodes:
 
     Raises ValueError for an unreadable shorthand, UnusableInput for an unreadable file.
     """
-    if looks_like_shorthand(str(text)):
-        return read_shorthand(str(text))
-    from .models.machines.cluster_file import read_cluster
-
-    return read_cluster(text)
+    return read_machines(str(text))
 
 
 def load(

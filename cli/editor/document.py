@@ -11,12 +11,12 @@ from ...models.composition import Composer
 from ...models.dialects.load import read_all
 from ...models.findings.finding import Finding
 from ...models.findings.span import Span
+from ...models.machines.shorthand import read_machines
 from ...models.record import dataclass
 from ...models.report import Report
 from ...models.text.source import MAX_BYTES, Source
 from ...planner.verify import verify
 from ..options.inputs import places_nothing
-from ..options.shared import read_machines
 from ..settings import settings_of
 
 Position = tuple[int, int]
