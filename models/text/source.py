@@ -281,8 +281,9 @@ class _Reader:
         return entry_of_key.values()
 
     def _span(self, event: Any) -> Span:
-        start, end = event.start_mark, event.end_mark
-        span = Span(self.name, start.index, max(start.index, end.index), start.line + 1, start.column + 1)
+        start, stop = event.start_mark, event.end_mark.index
+        first = start.index
+        span = Span(self.name, first, stop if stop > first else first, start.line + 1, start.column + 1)
         return span if event.anchor is None or isinstance(event, yaml.AliasEvent) else self._without_anchor(span)
 
     def _without_anchor(self, span: Span) -> Span:
