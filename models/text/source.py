@@ -341,7 +341,7 @@ class Source:
             message = f"`{name}` is not UTF-8 text (byte {problem.start})"
             raise UnusableInput([error("PW003", "", message, help="name a YAML text file")]) from None
 
-    @cached_property
+    @property
     def value(self) -> Value:
         """YAML value. Raises UnusableInput if the text is not YAML within the limits."""
         return self._read.value
@@ -382,7 +382,7 @@ class Source:
 
     @cached_property
     def _line_starts(self) -> list[int]:
-        return [0, *(at + 1 for at, letter in enumerate(self.text) if letter == "\n")]
+        return [0, *(match.end() for match in re.finditer("\n", self.text))]
 
     def span(self, start: int, end: int) -> Span:
         """Return the span of the characters `start` to `end`."""

@@ -104,7 +104,7 @@ def _problem(values: dict[str, Value], cluster: Cluster, source: Source, level: 
     names_with_choice = {component.name for component in placed_components if component.runs is None or component.stride == 1}
     open_ = {name: degrees for name, degrees in choices.items() if name in names_with_choice}
     placed_names = {component.name for component in placed_components}
-    relations = restrict(Problem(cluster, Job(tuple(components), tuple(relations))), placed_names).job.relations
+    relations = relations and restrict(Problem(cluster, Job(components, relations)), placed_names).job.relations
     shares = tuple(share for share in work if share.component in placed_names)
     links = tuple(link for link in links if {link.source, link.target} <= placed_names)
     preference = read_preference(values.get("objective"), findings)
