@@ -57,7 +57,7 @@ def _positional(cls: type) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, 
     if code.co_varnames[1 : code.co_argcount] != names:
         names = ()
     slots = any(isinstance(getattr_static(cls, name, None), MemberDescriptorType) for name in names)
-    return names, _values([*names]), not slots and not hasattr(cls, "__post_init__") and cls.__setattr__ is _refuse_assignment
+    return names, _values([*names]), not slots and not hasattr(cls, "__post_init__") and code.co_filename == "<string>"
 
 
 def _make_class(cls: type, frozen: bool = False, slots: bool = False, order: bool = False, eq: bool = True, kw_only: bool = False) -> type:
