@@ -56,7 +56,7 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
     values = {key: interpolator.tree(value, (key,)) for key in KEYS if (value := root.get(key)) is not None}
     cluster = _cluster(values.get("cluster"), machines, source, findings)
     if cluster is UNKNOWN:
-        cluster = cluster.with_groups(NodeGroup(label, (), ACCELERATOR) for label in _named_groups(values.get("components")))
+        cluster = cluster.with_groups(NodeGroup(label, (), ACCELERATOR) for label in sorted(_named_groups(values.get("components"))))
     problem = None if cluster is None else _problem(values, cluster, source, level, findings)
     unchecked = [*document.unchecked, *interpolator.unchecked]
     if cluster is not None and not cluster.counted:
