@@ -93,7 +93,8 @@ def __getattr__(name: str) -> Any:
         return version("placewright")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name], __name__), name)
+    value = globals()[name] = getattr(import_module(_HOMES[name], __name__), name)
+    return value
 
 
 def __dir__() -> list[str]:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Mapping, Sequence, Union
 
+from .models.composition import Composer
+from .models.dialects import load as loading
+from .models.dialects.released import known_framework
 from .models.level import DEFAULT_LEVEL
 from .models.machines.cluster import Cluster
-from .models.machines.shorthand import DeclaredNodes, looks_like_shorthand, read_shorthand
+from .models.machines.shorthand import DeclaredNodes, read_machines
 from .models.reading import Reading
+from .models.text.source import Source
 
 Machines = Union[str, Path, Cluster, DeclaredNodes, None]
 Readable = Union[str, Path, Reading, Mapping[str, Any]]
@@ -22,11 +26,7 @@ def cluster(text: str | Path) -> Cluster | DeclaredNodes:
 
     Raises ValueError for an unreadable shorthand, UnusableInput for an unreadable file.
     """
-    if looks_like_shorthand(str(text)):
-        return read_shorthand(str(text))
-    from .models.machines.cluster_file import read_cluster
-
-    return read_cluster(text)
+    return read_machines(str(text))
 
 
 def load(
@@ -60,11 +60,6 @@ def load(
     """
     if isinstance(file, Reading):
         return file
-    from .models.composition import Composer
-    from .models.dialects import load as loading
-    from .models.dialects.released import known_framework
-    from .models.text.source import Source
-
     renamed_options = _rename(older)
     frameworks = (framework,) if isinstance(framework, str) else tuple(framework)
     roots, overrides = renamed_options.get("config_roots", config_roots), renamed_options.get("settings", settings)

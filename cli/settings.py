@@ -121,7 +121,7 @@ class _SettingsReader:
         return settings
 
     def _fault(self, key: str, message: str, label: str, help_: str) -> None:
-        match = re.search(rf"^[ \t]*(?:\[(?:{TABLE}\.)?)?[\"']?({re.escape(key)})[\"']?[ \t]*[=.]", self._text, re.MULTILINE)
+        match = re.search(rf"^[ \t]*(?:\[(?:{TABLE}\.)?)?[\"']?({re.escape(key)})[\"']?[ \t]*[]=.]", self._text, re.MULTILINE)
         span = None
         if match:
             start, line = match.start(1), self._text.count("\n", 0, match.start(1)) + 1

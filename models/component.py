@@ -70,7 +70,7 @@ class Pin:
 UNBOUNDED = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Component:
     """Component of the job: actor, rollout, reference, critic, reward, env, agent...
 

@@ -50,7 +50,7 @@ def differences(before: Problem, after: Problem, names: Mapping[str, str]) -> It
         else:
             yield from _lost_settings(before, component, after, components[name])
     names_before = {names.get(component.name, component.name) for component in before.components}
-    for name in components.keys() - names_before:
+    for name in (name for name in components if name not in names_before):
         yield LostSetting(name, "is new", True)
     hinted_names = {component.name for component in before.hinted}
     relations_after = {(relation.kind, relation.components, relation.level) for relation in after.job.relations}

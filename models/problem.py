@@ -137,7 +137,8 @@ class Problem:
 
     def find_relations(self, kind: str) -> tuple[Relation, ...]:
         """Return the relations of a kind with all components in this problem."""
-        return tuple(r for r in self.job.relations if r.kind == kind and all(name in self._by_name for name in r.components))
+        relations = self.job.relations
+        return relations and tuple(r for r in relations if r.kind == kind and all(name in self._by_name for name in r.components))
 
     @cached_property
     def shares(self) -> tuple[Share, ...]:

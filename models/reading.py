@@ -137,7 +137,8 @@ class Reading:
 
     def widen(self) -> Reading:
         """Return the reading with the problem widened to the scope of the plan."""
-        return self if self.problem is None else replace(self, problem=widen_scope(self.problem))
+        problem = self.problem and widen_scope(self.problem)
+        return self if problem is self.problem else replace(self, problem=problem)
 
     def _keep_own_errors(self, anew: Reading) -> Reading:
         """Return a new reading with own errors as faults of the file's ranks."""

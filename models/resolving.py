@@ -156,7 +156,8 @@ def with_models(reading: Reading, policy_card: ModelCard | None = None) -> Readi
     native file `policy_card` also applies to components without a role, and is divided by the degrees of
     those without an estimate. A note lists the components that it does not apply to.
     """
-    reading = replace(reading, session=_add_cards(reading.session, policy_card))
+    if policy_card is not None or reading.session.opening is not None:
+        reading = replace(reading, session=_add_cards(reading.session, policy_card))
     problem = reading.problem
     if problem is None:
         return reading

@@ -12,6 +12,7 @@ from ..models.placements.plan import Plan
 from ..models.record import dataclass
 from .rows import key, processes_beside
 from .terminal import cells, escape
+from .wrapping import COLUMNS
 
 IDLE, OCCUPIED = ".", "#"
 BLOCK = 16
@@ -43,6 +44,8 @@ def grid(plan: Plan) -> str:
     columns = min(max((len(row.cells) for row in rows), default=0), BLOCK)
     width = max(width, len(str(columns - 1)))
     label = max(cells(row.name) for row in rows)
+    fitting = max((COLUMNS.get() - label) // (width + 2), 1)
+    columns = next(block for block in (columns, 8, 4, 2, 1) if block <= fitting)
     lines = [" " * label + "".join(f"  {index:<{width}}" for index in range(columns))] if columns else []
     for row in rows:
         lines += _lines(row, label, width, columns)
@@ -89,10 +92,11 @@ def _collapse(rows: list[_Row]) -> list[_Row]:
 
 def _lines(row: _Row, label: int, width: int, columns: int) -> list[str]:
     """Format a node; many accelerators continue on lines that start with the next index."""
-    blocks: list[Sequence[str]] = [row.cells[start : start + BLOCK] for start in range(0, len(row.cells), BLOCK)] or [()]
+    step = max(columns, 1)
+    blocks: list[Sequence[str]] = [row.cells[start : start + step] for start in range(0, len(row.cells), step)] or [()]
     lines = []
     for number, block in enumerate(blocks):
-        start = row.name + " " * (label - cells(row.name)) if not number else f"{'+' + str(number * BLOCK):>{label}}"
+        start = row.name + " " * (label - cells(row.name)) if not number else f"{'+' + str(number * step):>{label}}"
         content = "".join(f"  {cell:<{width}}" for cell in block) + " " * ((width + 2) * (columns - len(block)))
         lines.append(start + content + (f"  {row.besides}" if row.besides and not number else ""))
     return lines

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import groupby
 from typing import ClassVar, Iterator, Protocol, Sequence
 
@@ -132,16 +131,16 @@ def _overlaps(amounts: dict[Places, int], nodes: Sequence[range]) -> Iterator[tu
     smallest: dict[int, list[tuple[int, int]]] = {}
     order = sorted(amounts, key=lambda places: -amounts[places])
     for position, places in enumerate(order):
-        totals, first = Counter[int](), dict[int, tuple[int, int]]()
+        totals, first = dict[int, int](), dict[int, tuple[int, int]]()
         for number, mask in places:
             before = smallest.get(number, [])
             for piece, owner in before:
                 if common := piece & mask:
-                    totals[owner] += common.bit_count() * len(nodes[number])
+                    totals[owner] = totals.get(owner, 0) + common.bit_count() * len(nodes[number])
                     first.setdefault(owner, (number, common))
             smallest[number] = [(mask, position), *((piece & ~mask, owner) for piece, owner in before if piece & ~mask)]
         last = max(totals, default=0)
-        if 0 < totals[last] < amounts[places]:
+        if 0 < totals.get(last, 0) < amounts[places]:
             yield places, order[last], totals[last], first[last]
 
 

@@ -5,18 +5,19 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from functools import cached_property
-from typing import Mapping
+from typing import Any, Mapping
 
 from ...models.composition import Composer
 from ...models.dialects.load import read_all
 from ...models.findings.finding import Finding
+from ...models.findings.selection import CodeSelection, path_matches
 from ...models.findings.span import Span
+from ...models.machines.shorthand import read_machines
 from ...models.record import dataclass
 from ...models.report import Report
 from ...models.text.source import MAX_BYTES, Source
 from ...planner.verify import verify
 from ..options.inputs import places_nothing
-from ..options.shared import read_machines
 from ..settings import settings_of
 
 Position = tuple[int, int]
@@ -34,17 +35,22 @@ class OpenDocument:
     def reports(self) -> tuple[Report, ...]:
         """Verdicts, one per program of a script; empty for a file that places nothing.
 
-        The machines and the release are those of the project's settings. Raises UnusableInput for unusable settings.
+        Machines, release, dialect and codes are those of the project's settings for this path. Raises UnusableInput for unusable settings.
         """
         if len(self.text) > MAX_BYTES:
             return ()
         settings = settings_of(os.path.dirname(self.path) or os.curdir)
+        tables: Any = settings.get("by_path", ())
+        ignored_by_path = tuple((pattern, table["ignore"]) for pattern, table in tables if "ignore" in table)
+        selection = CodeSelection(_texts(settings, "select"), _texts(settings, "ignore"), ignored_by_path)
+        for table in (table for pattern, table in tables if path_matches(self.path, pattern)):
+            settings = {**settings, **table}
         cluster = str(settings.get("cluster") or os.environ.get("PLACEWRIGHT_CLUSTER", ""))
         machines = read_machines(cluster) if cluster else None
         composer = Composer(_texts(settings, "roots"), (), (), _texts(settings, "frameworks"))
         how = (str(settings.get("dialect", "auto")), str(settings.get("level", "training")), composer)
         readings = read_all(Source(self.path, self.text), machines, *how)
-        return tuple(verify(reading) for reading in readings if not places_nothing(reading))
+        return tuple(verify(reading, selection) for reading in readings if not places_nothing(reading))
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -14,13 +14,13 @@ from ...models.dialects.native.job_sizes import ALGORITHMS, JobRequest, JobSizes
 from ...models.findings.finding import Severity, UnusableInput
 from ...models.findings.wording import with_noun
 from ...models.machines.cluster import Cluster
-from ...models.machines.shorthand import DeclaredNodes
+from ...models.machines.shorthand import DeclaredNodes, read_machines
 from ...models.model_cards.card import ModelCard
 from ...models.placements.assignment import Assignment
 from ...models.text.values import LARGEST
 from ...models.training_job import ANY_FILE, FileLimits
 from .completion_words import models
-from .shared import Verb, read_machines, with_options
+from .shared import Verb, with_options
 
 _COUNT = click.IntRange(1, LARGEST)
 IDLE = "PW801"

@@ -13,6 +13,7 @@ from ...models import dialect_names
 from ...models.findings.finding import UnusableInput, error
 from ...models.findings.selection import path_matches
 from ...models.level import DEFAULT_LEVEL, LEVELS
+from ...models.machines.shorthand import read_machines
 from ...models.record import dataclass
 from ..exit_codes import UNUSABLE
 
@@ -66,20 +67,6 @@ def memory_mib(ctx: click.Context, param: click.Parameter, value: str) -> int:
     if not 512 <= amount <= 1 << 30:
         raise click.BadParameter(f"`{value}` is not between 512MiB and 1024TiB", ctx, param)
     return amount
-
-
-def read_machines(text: str) -> Cluster | DeclaredNodes:
-    """Return the machines of a shorthand (``2x8xH100``, ``x8``) or of a cluster file.
-
-    Raises UnusableInput for an unusable file, ValueError for an unusable shorthand.
-    """
-    from ...models.machines.shorthand import looks_like_shorthand, read_shorthand
-
-    if looks_like_shorthand(text):
-        return read_shorthand(text)
-    from ...models.machines.cluster_file import read_cluster
-
-    return read_cluster(text)
 
 
 def node_words(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:

@@ -5,19 +5,11 @@ from __future__ import annotations
 import sys
 from typing import Iterable, Mapping
 
-from ...models.findings.finding import Finding, UnusableInput
-from ...models.text.source import Source
+from ...models.findings.finding import Finding
+from ...models.text.files import text_of
 from ...report.text import more_about, render_findings
 from .colour import wants_colour
 from .text import echo
-
-
-def text_of(path: str) -> str:
-    """Return the text of a file; "" if unreadable or too large for Source."""
-    try:
-        return Source.read(path).text
-    except UnusableInput:
-        return ""
 
 
 def echo_findings(findings: Iterable[Finding], err: bool = False, texts: Mapping[str, str] | None = None) -> None:

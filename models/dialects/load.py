@@ -17,6 +17,7 @@ from ..machines.shorthand import DeclaredNodes
 from ..reading import Reading
 from ..record import dataclass, replace
 from ..resolving import with_models
+from ..script.recognise import COMMAND_LINE, is_script, is_settings, is_task
 from ..text.document import Document
 from ..text.source import Source
 from ..text.tree import MapNode
@@ -83,8 +84,6 @@ def load_all(
 
 def _script_started(path: str | Path | Source, composer: Composer | None) -> tuple[str | Path | Source, Composer | None]:
     """Return the script that a pasted command line starts, with the command in the composer."""
-    from ..script.recognise import COMMAND_LINE
-
     if not isinstance(path, Source) or path.name != COMMAND_LINE:
         return path, composer
     from ..script.document import script_started
@@ -139,7 +138,8 @@ def read_all(
     """Read a text: one Reading, or a Reading per program of a script; see `load`."""
     composer = composer or Composer()
     try:
-        documents = _documents(source, replace(composer, vendors=_vendors(machines)))
+        vendors = _vendors(machines)
+        documents = _documents(source, composer if vendors == composer.vendors else replace(composer, vendors=vendors))
         readings = [_read(source, partial(_same, document), machines, dialect, level, composer) for document in documents]
     except UnusableInput as problem:
         readings = [Reading(_empty(source), "unknown" if dialect == "auto" else dialect, None, problem.findings)]
@@ -169,8 +169,6 @@ def _documents(source: Source, composer: Composer) -> Sequence[Document]:
 
     Raises UnusableInput.
     """
-    from ..script.recognise import is_script, is_settings, is_task
-
     if is_script(source) or is_task(source):
         from ..script.document import documents_of
 

@@ -30,8 +30,8 @@ def is_meant_for(dialect: Dialect, document: Document) -> bool:
 
 
 def _starts(dialect: Dialect, document: Document) -> bool:
-    modules = tuple(name for name in dialect.PROGRAMS if name.endswith("."))
-    return document.program is not None and document.program.name.startswith(modules)
+    program = document.program
+    return program is not None and program.name.startswith(tuple(name for name in dialect.PROGRAMS if name.endswith(".")))
 
 
 def _signs(dialect: Dialect, document: Document) -> Signs:

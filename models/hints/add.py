@@ -197,8 +197,8 @@ def add_hints(
         by_name[name] = component
         faulty.remove(name)
         relations += relations_of(form, name, entry.value)
-        if len(form.parallel.choices()) > 1:
-            choices[name] = form.parallel.choices()
+        if len(form.parallel.choices) > 1:
+            choices[name] = form.parallel.choices
     count = 1
     for name, alternatives in choices.items():
         if by_name[name].timed is None:  # with times, the planner chooses degrees
@@ -234,7 +234,7 @@ def _component(form: ComponentForm, name: str, entry_of_name: Entry, cluster: Cl
         noun = "accelerators" if cluster.kind(groups) == ACCELERATOR else "processes"
         first = counts[0] if counts else (lower, available)
         seconds = find(value, "seconds") or value
-        raise UnusableInput(missing_counts(name, seconds, form.phase, cluster, noun, example(*first, form.parallel.choices()[0].replica)))
+        raise UnusableInput(missing_counts(name, seconds, form.phase, cluster, noun, example(*first, form.parallel.choices[0].replica)))
     if (times := build_times(form, lower)) and (clash := duplicate_time(times)):
         message = f"`{name}` has two times for {clash}"
         raise UnusableInput([error("PW121", name, message, spans["timed"], label="which?", help="write one of them, such as their mean")])
@@ -252,7 +252,7 @@ def _component(form: ComponentForm, name: str, entry_of_name: Entry, cluster: Cl
     spans = {"name": entry_of_name.key.span, **(base.spans if base else {}), **spans}
     changes |= {"node_groups": groups, "least": lower, "most": upper, "counts": counts, "per_process": per_process, "spans": spans}
     component = replace(base, **changes) if base else _new(name, **changes)
-    if impossible := explain_unlikely(component, form.parallel.choices()):
+    if impossible := explain_unlikely(component, form.parallel.choices):
         place = find(value, f"estimate.{impossible[1]}")
         raise UnusableInput([error("PW121", name, impossible[0], place.span if place else spans["estimate"], help=impossible[2])])
     return component
@@ -265,7 +265,7 @@ def _new(name: str, **fields: Any) -> Component:
 
 _READ: Mapping[str, Callable[[ComponentForm], Any]] = {
     "role": lambda form: form.role or "",
-    "parallel": lambda form: form.parallel.choices()[0],
+    "parallel": lambda form: form.parallel.choices[0],
     "cpus": lambda form: form.cpus or 0,
     "phases": lambda form: form.phase,
     "accelerator_model": lambda form: form.accelerator or "",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from itertools import product
 
 from ..component import Parallel
@@ -201,8 +202,9 @@ class ParallelForm(Form):
         title="data parallel ranks inside one replica of an engine; how many replicas there are follows from the accelerators",
     )
 
+    @cached_property
     def choices(self) -> tuple[Parallel, ...]:
-        """Return every combination of degrees, preferred ones first."""
+        """Every combination of degrees, preferred ones first."""
         return tuple(Parallel(*degrees) for degrees in product(self.tp, self.pp, self.cp, self.ep, self.dp))
 
 

@@ -51,6 +51,8 @@ def misspelt_phases(hints: MapNode, faulty: Collection[str], cluster: Cluster) -
     """Yield a warning per phase with a likely typing error; `faulty` components are skipped."""
     words_by_name = [(entry.key.text, word) for entry in hints if entry.key.text not in faulty for word in _words(entry)]
     words = [(name, word) for name, word in words_by_name if not is_model(word.text, cluster)]
+    if not words:
+        return
     uses = Counter(text for text, _ in {(word.text, name) for name, word in words})
     for name, word in {(name, word.text): (name, word) for name, word in words}.values():
         candidates = dict.fromkeys((*PHASES, *models_of(cluster), *(text for text in uses if text != word.text)))

@@ -55,8 +55,9 @@ class Cluster:
 
     def kind(self, labels: tuple[str, ...]) -> str:
         """Return the common resource of groups: the node if any group counts nodes."""
-        kinds = [self.groups[label].kind for label in labels]
-        return NODE if NODE in kinds else kinds[0]
+        groups = self.groups
+        kind = groups[labels[0]].kind
+        return kind if len(labels) == 1 or all(groups[label].kind != NODE for label in labels) else NODE
 
     def has_all(self, labels: tuple[str, ...]) -> bool:
         """Return True if the groups contain all nodes."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import field, fields
+from functools import lru_cache
 from itertools import accumulate
 from typing import Collection, Iterable, Iterator, Mapping, Sequence, overload
 
@@ -69,6 +70,7 @@ def memory_of(model: str) -> int | None:
     return None
 
 
+@lru_cache(maxsize=64)
 def accelerators(
     count: int,
     model: str = GENERIC,

@@ -160,8 +160,9 @@ class Interpolator:
 
     def _tree(self, value: Value, path: Path, level: int) -> Value:
         if isinstance(value, Scalar):
-            notes = map(taken_as_not_set, sorted(self._assumed.get(value.span, ())))
-            self.unchecked += [note for note in notes if note not in self.unchecked]
+            if self._assumed:
+                notes = map(taken_as_not_set, sorted(self._assumed.get(value.span, ())))
+                self.unchecked += [note for note in notes if note not in self.unchecked]
             return self._leaf(value, path, level) if stands_for_another(value) else value
         if isinstance(value, ListNode):
             items = tuple(self._tree(item, (*path, str(i)), level + 1) for i, item in enumerate(value.items))

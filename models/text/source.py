@@ -33,7 +33,7 @@ EXPONENT = "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(?:_[0-9]+)*[eE][-
 """Implicit resolver for numbers such as `1e-6`; writers must quote such texts."""
 _CORE = "tag:yaml.org,2002:"
 _TAGS = {_CORE + name for name in ("str", "int", "float", "bool", "null", "map", "seq")}
-_MERGE = _CORE + "merge"
+_STR, _INT, _NULL, _MERGE = _CORE + "str", _CORE + "int", _CORE + "null", _CORE + "merge"
 _STARTS = {yaml.MappingStartEvent, yaml.SequenceStartEvent}
 _ENDS = {yaml.MappingEndEvent, yaml.SequenceEndEvent}
 _ANCHOR = re.compile(r"(?:![^\s,\[\]{}]*\s+)?&[\w-]+(?:\s+|#[^\n]*\n)*")
@@ -54,7 +54,15 @@ class _Resolver(yaml.resolver.Resolver):
 
 
 _Resolver.add_implicit_resolver(*EXPONENT)
-_RESOLVER: Any = _Resolver()
+_IMPLICIT: dict[str | None, list[tuple[str, re.Pattern[str]]]] = _Resolver.yaml_implicit_resolvers
+
+
+def _plain_tag(text: str) -> str:
+    """Return the tag of an unquoted text, as PyYAML resolves it."""
+    for tag, pattern in _IMPLICIT.get(text[:1], ()):
+        if pattern.match(text):
+            return tag if tag in _TAGS else _STR  # timestamps, `=` and so on are text to all frameworks
+    return _STR
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,10 +200,8 @@ class _Reader:
     def _scalar(self, event: Any) -> Scalar:
         tag = event.tag
         if tag is None or tag == "!":
-            tag = _RESOLVER.resolve(yaml.ScalarNode, event.value, event.implicit)
-            if tag not in _TAGS:  # timestamps, `=` and so on are text to all frameworks
-                tag = _CORE + "str"
-        if tag == _CORE + "int" and sum(map(str.isdigit, event.value)) > MAX_DIGITS:
+            tag = _plain_tag(event.value) if event.implicit[0] else _STR
+        if tag == _INT and sum(map(str.isdigit, event.value)) > MAX_DIGITS:
             raise self._refuse("PW002", f"a whole number has more than {MAX_DIGITS} digits", event)
         return Scalar(event.value, tag, self._span(event))
 
@@ -230,7 +236,7 @@ class _Reader:
         if parent.is_map and len(parent.children) % 2 == 0:
             if not isinstance(value, Scalar):
                 raise self._refuse("PW003", "a key must be a plain word, not a map or a list", event)
-            if value.is_null:  # OmegaConf has no null key either
+            if value.tag == _NULL:  # OmegaConf has no null key either
                 raise self._refuse("PW003", "a key must be a plain word, not nothing (`null` in quotes is one)", event)
             if value.text == "<<" and value.span.length == 2:  # a quoted `<<` is a normal key
                 parent.merges = True
@@ -275,8 +281,9 @@ class _Reader:
         return entry_of_key.values()
 
     def _span(self, event: Any) -> Span:
-        start, end = event.start_mark, event.end_mark
-        span = Span(self.name, start.index, max(start.index, end.index), start.line + 1, start.column + 1)
+        start, stop = event.start_mark, event.end_mark.index
+        first = start.index
+        span = Span(self.name, first, stop if stop > first else first, start.line + 1, start.column + 1)
         return span if event.anchor is None or isinstance(event, yaml.AliasEvent) else self._without_anchor(span)
 
     def _without_anchor(self, span: Span) -> Span:
@@ -334,7 +341,7 @@ class Source:
             message = f"`{name}` is not UTF-8 text (byte {problem.start})"
             raise UnusableInput([error("PW003", "", message, help="name a YAML text file")]) from None
 
-    @cached_property
+    @property
     def value(self) -> Value:
         """YAML value. Raises UnusableInput if the text is not YAML within the limits."""
         return self._read.value
@@ -375,7 +382,7 @@ class Source:
 
     @cached_property
     def _line_starts(self) -> list[int]:
-        return [0, *(at + 1 for at, letter in enumerate(self.text) if letter == "\n")]
+        return [0, *(match.end() for match in re.finditer("\n", self.text))]
 
     def span(self, start: int, end: int) -> Span:
         """Return the span of the characters `start` to `end`."""

@@ -33,12 +33,13 @@ class UnresolvedKey(Impossible):
 
 
 _CORE = "tag:yaml.org,2002:"
+_NULL = _CORE + "null"
 _CONSTRUCTOR: Any = yaml.constructor.SafeConstructor()
 _BUILD: dict[str, Callable[[Any], object]] = {
     _CORE + "int": _CONSTRUCTOR.construct_yaml_int,
     _CORE + "float": _CONSTRUCTOR.construct_yaml_float,
     _CORE + "bool": _CONSTRUCTOR.construct_yaml_bool,
-    _CORE + "null": lambda node: None,
+    _NULL: lambda node: None,
 }
 
 
@@ -73,7 +74,7 @@ class Scalar:
     @property
     def is_null(self) -> bool:
         """True for YAML's null, also if nothing is written."""
-        return self.tag == _CORE + "null"
+        return self.tag == _NULL
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +114,10 @@ class MapNode:
 
     def get(self, key: str) -> Value | None:
         """Return the value of a key, or None."""
-        entry = self.entry(key)
-        return entry.value if entry else None
+        for entry in self.entries:
+            if entry.key.text == key:
+                return entry.value
+        return None
 
 
 Value = Union[Scalar, ListNode, MapNode]

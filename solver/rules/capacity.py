@@ -40,6 +40,8 @@ class FitsMemory:
     code: ClassVar[str] = "PW501"
 
     def subjects(self, problem: Problem) -> Iterable[Meeting]:
+        if not any(component.memory or component.offloaded for component in problem.components):
+            return []
         sets = [members for members in sharing_sets(problem) if problem.kind(members[0]) == ACCELERATOR]
         outer = find_around(problem, sharing_sets(problem))
         meetings = [(members, tuple(c for outers in outer[members[0].name] for c in outers if c not in members)) for members in sets]

@@ -164,6 +164,7 @@ def test_a_path_may_have_its_machines_and_its_level(
         ('ignore = ["PW999"]', "`ignore` is not a code"),
         ("warnings-as-errors = 1", "`warnings-as-errors` is not true or false"),
         ('[per-path."a/**"]\nignores = ["PW1"]', "`per-path` is not tables"),
+        ('[per-path]\n"a/**" = {ignores = ["PW1"]}', "`per-path` is not tables"),
         ("per-path = 1", "`per-path` is not tables"),
         ('[per-path."a/**"]\ncluster = "2x0x9"', "`per-path` is not tables"),
         ('select = ["PW1", 2]', "`select` is not a code"),

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from placewright.cli.options.shared import read_machines
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import load_all
 from placewright.models.findings.finding import UnusableInput
+from placewright.models.machines.shorthand import read_machines
 from placewright.planner.verify import verify
 
 RLINF = """\

@@ -10,6 +10,7 @@ from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.placements.run import Run
 from placewright.report.grid import grid
+from placewright.report.wrapping import COLUMNS
 
 
 def cluster(shorthand: str) -> Cluster:
@@ -46,6 +47,15 @@ def test_many_accelerators_continue_on_further_lines() -> None:
     assert lines[1].split() == ["node-0", *["A"] * 16]
     assert lines[2].split() == ["+16", *["A"] * 16]
     assert lines[3].split() == ["+32", "A", *["."] * 7]
+
+
+def test_a_row_of_a_narrow_terminal_continues_on_further_lines(colocated: Plan) -> None:
+    before = COLUMNS.set(20)
+    try:
+        lines = grid(colocated).splitlines()
+    finally:
+        COLUMNS.reset(before)
+    assert lines[:5] == ["        0     1", "node-0  ABx2  ABx2", "    +2  A     A", "node-1  B     B", "    +2  .     #"]
 
 
 def test_every_accelerator_is_counted_once() -> None:

@@ -56,7 +56,7 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
     values = {key: interpolator.tree(value, (key,)) for key in KEYS if (value := root.get(key)) is not None}
     cluster = _cluster(values.get("cluster"), machines, source, findings)
     if cluster is UNKNOWN:
-        cluster = cluster.with_groups(NodeGroup(label, (), ACCELERATOR) for label in _named_groups(values.get("components")))
+        cluster = cluster.with_groups(NodeGroup(label, (), ACCELERATOR) for label in sorted(_named_groups(values.get("components"))))
     problem = None if cluster is None else _problem(values, cluster, source, level, findings)
     unchecked = [*document.unchecked, *interpolator.unchecked]
     if cluster is not None and not cluster.counted:
@@ -104,7 +104,7 @@ def _problem(values: dict[str, Value], cluster: Cluster, source: Source, level: 
     names_with_choice = {component.name for component in placed_components if component.runs is None or component.stride == 1}
     open_ = {name: degrees for name, degrees in choices.items() if name in names_with_choice}
     placed_names = {component.name for component in placed_components}
-    relations = restrict(Problem(cluster, Job(tuple(components), tuple(relations))), placed_names).job.relations
+    relations = relations and restrict(Problem(cluster, Job(components, relations)), placed_names).job.relations
     shares = tuple(share for share in work if share.component in placed_names)
     links = tuple(link for link in links if {link.source, link.target} <= placed_names)
     preference = read_preference(values.get("objective"), findings)

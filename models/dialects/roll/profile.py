@@ -224,8 +224,9 @@ def _shown_release(document: Document) -> ReleaseChoice:
     program = document.program.name.replace("\\", "/").rpartition("/")[2] if document.program else ""
     if program in fact_file("keys")["programs"]:
         masks[program] = mask_of(table, [Range(*run[:2]) for run in fact_file("keys")["programs"][program]])
-    for group in absent_groups(document).keys() & fact_file("groups").keys():
-        masks[f"defaults: {group}"] = mask_of(table, [Range(*run[:2]) for run in fact_file("groups")[group]])
+    runs = fact_file("groups")
+    for group in (group for group in absent_groups(document) if group in runs):
+        masks[f"defaults: {group}"] = mask_of(table, [Range(*run[:2]) for run in runs[group]])
     possible = sum(1 << release.index for release in choose_by_masks(table, masks).possible)
     for path, first in _since(document.root).items():
         mask = (1 << len(table.releases)) - (1 << first)

@@ -118,6 +118,18 @@ def test_settings_of_the_project_name_the_machines(tmp_path: Path) -> None:
     with_editor(tmp_path, use)
 
 
+def test_settings_of_a_path_and_ignored_codes_hold_in_the_editor(tmp_path: Path) -> None:
+    text = "components:\n  actor: {placement: 0-5}\n"
+    (tmp_path / "placewright.toml").write_text(
+        'cluster = "1x4"\n[per-path]\n"big/**" = {cluster = "1x8", ignore = ["PW8"]}\n"more/**" = {cluster = "1x8"}\n'
+    )
+    codes = {
+        folder: [finding.code for finding in OpenDocument(str(tmp_path / folder / "job.yaml"), text).findings]
+        for folder in (".", "big", "more")
+    }
+    assert codes == {".": ["PW102"], "big": [], "more": ["PW801"]}
+
+
 def test_unusable_settings_and_foreign_files_are_no_traceback(tmp_path: Path) -> None:
     async def use(editor: Editor) -> None:
         assert await editor.open("services:\n  web:\n    image: nginx\n") == []

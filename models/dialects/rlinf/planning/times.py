@@ -290,7 +290,7 @@ class TimedFile:
                 from ....text.form import fill
 
                 with suppress(UnusableInput):
-                    choices[name] = fill(ParallelForm, value, name, "").choices()
+                    choices[name] = fill(ParallelForm, value, name, "").choices
         return {name: degrees for name, degrees in choices.items() if len(degrees) > 1}
 
     def find_measured_on(self) -> tuple[int, tuple[str, ...]]:

@@ -48,6 +48,12 @@ def test_a_text_tells_the_releases_that_have_it(tmp_path: Path) -> None:
     assert reading.document.release is not None and reading.document.release.release.name == "0.2.1"
 
 
+def test_of_several_texts_the_first_is_the_reason(tmp_path: Path) -> None:
+    reading = copied(tmp_path, RLVR, "deepspeed_zero3", "deepspeed_zero2", "deepspeed_zero", "deepspeed_zero3_cpuoffload")
+    assert reading.document.release is not None
+    assert reading.document.release.reason == "newest that has `defaults: deepspeed_zero3`"
+
+
 def test_values_of_the_texts_count(tmp_path: Path) -> None:
     lower = {
         "strategy_args": {"strategy_name": "deepspeed_infer", "strategy_config": "${deepspeed_zero2}"},
