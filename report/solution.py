@@ -140,6 +140,9 @@ def _verdict(reading: Reading, answer: Answer, plan: Plan, output: str, colour: 
     if answer.planned is not None:
         how = _of_counts(answer.planned, how)
     if answer.splits and plan.status == OPTIMAL:
-        word, how = paint("most even", "green", colour), f"{answer.splits:,} splits are equally good without times" + (f"; {how}" if how else "")
+        word, how = (
+            paint("most even", "green", colour),
+            f"{answer.splits:,} splits are equally good without times" + (f"; {how}" if how else ""),
+        )
     file_note = f"; plan in {escape(output)}" if output else ""
     return f"{escape(reading.source.name)}: {word}{f' ({how})' if how else ''} in {plan.seconds:.2f} s, {plan.digest[:19]}{file_note}"

@@ -203,7 +203,13 @@ def source_options(verb: Verb) -> Verb:
         click.option("--allow-env", "allowed", multiple=True, metavar="NAME", help=_ALLOW_ENV),
         click.option("--config-root", "roots", multiple=True, type=folder, metavar="DIR", help=_CONFIG_ROOT),
         click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=_SET),
-        click.option("--dialect", type=click.Choice(DIALECTS, case_sensitive=False), default="auto", show_default=True, help="How the file says placements."),
+        click.option(
+            "--dialect",
+            type=click.Choice(DIALECTS, case_sensitive=False),
+            default="auto",
+            show_default=True,
+            help="How the file says placements.",
+        ),
         click.option("--cluster", metavar="SHORTHAND|FILE", envvar=CLUSTER_VARIABLE, show_envvar=True, help=_CLUSTER),
     )
 

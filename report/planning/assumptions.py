@@ -30,7 +30,9 @@ def assumptions(account: Account) -> str:
         if basis.any_degrees:
             # A native file may give all ranks and leave degrees open: then none of these are the file's.
             which = _AS_WRITTEN if basis.as_written and not account.given else _FIRST
-            tasks_of_text.setdefault(f"equally fast with any {basis.any_degrees}, {_ANY}{which}", []).append(task_name(question, basis.task))
+            tasks_of_text.setdefault(f"equally fast with any {basis.any_degrees}, {_ANY}{which}", []).append(
+                task_name(question, basis.task)
+            )
     lines += [f"{join_names(names)}: {text}" for text, names in tasks_of_text.items()]
     most_models = max((len(kind.models) for kind in question.kinds), default=0)
     at_once = ", of several models at once too" if most_models > 1 else ", of several memory sizes at once too" if most_models else ""

@@ -79,7 +79,9 @@ def test_json_names_them_beside_the_proof(tmp_path: Path) -> None:
     assert (data["proved"], data["extrapolated"]) == (True, ["actor"])
 
 
-@pytest.mark.parametrize(("text", "said"), [(RISING, "proved the best under extrapolated times) in "), (RISING.replace("8:", "1:"), "best) in ")])
+@pytest.mark.parametrize(
+    ("text", "said"), [(RISING, "proved the best under extrapolated times) in "), (RISING.replace("8:", "1:"), "best) in ")]
+)
 def test_the_last_line_says_it_too(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, said: str) -> None:
     (tmp_path / "job.yaml").write_text(text)
     assert run(["solve", str(tmp_path / "job.yaml")]) == 0
