@@ -300,7 +300,7 @@ class TransferChecks(RollChecks):
         self._report_pair("out_of_step", train, infer, each=per_worker, why=why, **ranges)
         return False
 
-    def _report_pair(self, name: str, train: Role, infer: Role, edit: Edit | None = None, **values: object) -> None:
+    def _report_pair(self, name: str, train: Role, infer: Role, edit: Edit | None = None, /, **values: object) -> None:
         """Add a finding about training that the ranks of both roles explain."""
         report(self.notes, name, train.key, train.place, edit, train=train, infer=infer, **values)
         self.notes.findings[-1] = replace(self.notes.findings[-1], premises=(train.key, infer.key))
