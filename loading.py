@@ -10,7 +10,8 @@ from .models.dialects import load as loading
 from .models.dialects.released import known_framework
 from .models.level import DEFAULT_LEVEL
 from .models.machines.cluster import Cluster
-from .models.machines.shorthand import DeclaredNodes, read_machines
+from .models.machines.reading import read_machines
+from .models.machines.shorthand import DeclaredNodes
 from .models.reading import Reading
 from .models.text.source import Source
 

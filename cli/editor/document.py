@@ -12,7 +12,7 @@ from ...models.dialects.load import read_all
 from ...models.findings.finding import Finding
 from ...models.findings.selection import CodeSelection, path_matches
 from ...models.findings.span import Span
-from ...models.machines.shorthand import read_machines
+from ...models.machines.reading import read_machines
 from ...models.record import dataclass
 from ...models.report import Report
 from ...models.text.source import MAX_BYTES, Source

@@ -26,7 +26,7 @@ def models(ctx: click.Context, param: click.Parameter, prefix: str) -> list[Comp
 def nodes(ctx: click.Context, param: click.Parameter, prefix: str) -> list[CompletionItem]:
     """Return the names of nodes of `--cluster` that begin so."""
     from ...models.machines.cluster import Cluster
-    from ...models.machines.shorthand import read_machines
+    from ...models.machines.reading import read_machines
 
     try:
         machines = read_machines(str(ctx.params["cluster"])) if ctx.params.get("cluster") else None

@@ -14,7 +14,8 @@ from ...models.dialects.native.job_sizes import ALGORITHMS, JobRequest, JobSizes
 from ...models.findings.finding import Severity, UnusableInput
 from ...models.findings.wording import with_noun
 from ...models.machines.cluster import Cluster
-from ...models.machines.shorthand import DeclaredNodes, read_machines
+from ...models.machines.reading import read_machines
+from ...models.machines.shorthand import DeclaredNodes
 from ...models.model_cards.card import ModelCard
 from ...models.placements.assignment import Assignment
 from ...models.text.values import LARGEST

@@ -13,7 +13,7 @@ from ...models import dialect_names
 from ...models.findings.finding import UnusableInput, error
 from ...models.findings.selection import path_matches
 from ...models.level import DEFAULT_LEVEL, LEVELS
-from ...models.machines.shorthand import read_machines
+from ...models.machines.reading import read_machines
 from ...models.record import dataclass
 from ..exit_codes import UNUSABLE
 

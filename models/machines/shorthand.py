@@ -79,18 +79,6 @@ def read_shorthand(text: str) -> Cluster | DeclaredNodes:
     return Cluster(Nodes(nodes))
 
 
-def read_machines(text: str) -> Cluster | DeclaredNodes:
-    """Return the machines of a shorthand, like ``2x8xH100``, or of a cluster file.
-
-    Raises ValueError for an unreadable shorthand, UnusableInput for an unreadable file.
-    """
-    if looks_like_shorthand(text):
-        return read_shorthand(text)
-    from .cluster_file import read_cluster
-
-    return read_cluster(text)
-
-
 def parts_of(cluster: Cluster, model_of: Callable[[Node], str]) -> list[tuple[int, int, str]]:
     """Return (nodes, accelerators per node, model) of neighbouring nodes with equal accelerators."""
     parts: list[tuple[int, int, str]] = []

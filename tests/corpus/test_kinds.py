@@ -12,7 +12,7 @@ import pytest
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import load_all
 from placewright.models.findings.finding import UnusableInput
-from placewright.models.machines.shorthand import read_machines
+from placewright.models.machines.reading import read_machines
 from placewright.planner.verify import verify
 
 RLINF = """\
