@@ -199,8 +199,7 @@ def _cost_beside_given(
         subproblem, model = planning_problem(variant), cost_model(plan.model)
         designs = (as_listed(entry.design, subproblem, model, subproblem) for entry in search(subproblem, model, count=OTHERS).found)
         more_designs = tuple(cost_design(model, subproblem, design) for design in designs)
-    cheapest: dict[object, CostedDesign] = {}
-    for design in sorted((*placed_designs, *more_designs), key=lambda design: design.price(question)[0]):
-        cheapest.setdefault(design.design.structure(), design)
-    rivals = tuple(cheapest.values())[:OTHERS]
+    by_cost = sorted((*placed_designs, *more_designs), key=lambda design: design.price(question)[0])
+    cheapest = {design.design.structure(): design for design in reversed(by_cost)}
+    rivals = tuple(sorted(cheapest.values(), key=lambda design: design.price(question)[0]))[:OTHERS]
     return rivals, tuple(design for design in rivals if design in plan.not_placed or design not in placed_designs)

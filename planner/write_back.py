@@ -27,17 +27,12 @@ Refused = Callable[[Plan, Design], Sequence[Finding]]
 NOT_SEARCHED = "PW604"
 
 
-def _apply(file: Reading, edits: list[Edit], machines: Cluster | None = None) -> Reading:
-    """Read the file with these edits, as it was read before."""
-    return file.session.read(apply_edits(file.source.text, edits), machines)
-
-
 def _find_errors(file: Reading, edits: list[Edit], machines: Cluster | None, whole: bool) -> list[Finding]:
     """Return the errors with these edits; without `whole` only those of reading.
 
     The plan has degrees of its own: refusals of all degrees that hints leave open are not looked for.
     """
-    after = _apply(file, edits, machines)
+    after = file.session.read(apply_edits(file.source.text, edits), machines)
     after = replace(after, session=replace(after.session, refusal_reported=True))
     findings = findings_of(after, why_not) if whole else after.findings
     return [finding for finding in findings if finding.severity is Severity.ERROR]
@@ -51,7 +46,7 @@ def edits_of(reading: Reading, answer: Answer) -> tuple[list[Edit], tuple[Findin
         return [], problem.findings
     if answer.plan is None or not edits or reading.session.as_before is None:
         return edits, ()
-    after = _apply(reading, edits)
+    after = reading.session.read(apply_edits(reading.source.text, edits))
     if errors := verify(after).errors:
         message = f"the answer cannot be written into this file: with it, {errors[0].message} ({errors[0].code})"
         return [], (error("PW603", errors[0].subject, message, help=errors[0].help or "use the plan itself"),)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import replace
+from operator import add
 from typing import Sequence
 
 from ...models.planning.cost_models import CostModel
@@ -62,10 +63,15 @@ def raise_bound(curves: Sequence[Curve], lower_bound: int, most: int) -> int:
     return values[min(place, len(values) - 1)]
 
 
+Work = tuple[Curve, tuple[int, ...]]
+"""Least time of a set, and its least ns in each segment."""
+
+
 class Busiest:
     """Lower bounds by the work on the accelerators, before any structure is listed.
 
-    Accelerators work as long as each set on them, and all outermost sets share the accelerators.
+    In each segment the busiest accelerators work as long as all sets around them together, and all
+    outermost sets share the accelerators.
     """
 
     def __init__(self, question: PlanningProblem, model: CostModel, choices: BlockChoices) -> None:
@@ -74,30 +80,40 @@ class Busiest:
         self._segments = tuple(model.segment(question, task) if model.by_phase else 0 for task in range(len(question.tasks)))
         limit = question.budget.accelerators
         self.most = question.accelerators if limit is None else min(question.accelerators, limit)
-        self._curves: dict[tuple[str, ...], Curve | None] = {}
+        self._works: dict[tuple[str, ...], Work | None] = {}
 
     def floor(self, sets: Sets, parents: Inside | None) -> Price | None:
         """Return a lower bound for designs with at least these sets; None if infeasible.
 
         `parents`: for the first sets, the set around each; None where unknown for all.
         """
-        curves = [curve for members in sets if (curve := self._curve(tuple(members))) is not None]
-        if len(curves) < len(sets):
+        works = [work for members in sets if (work := self._work(tuple(members))) is not None]
+        if len(works) < len(sets):
             return None
-        time, count = max(-curve.steps[-1][0] for curve in curves), max(curve.fewest for curve in curves)
+        count, longest = max(curve.fewest for curve, _ in works), [0] * len(works[0][1])
+        for number, (_, loads) in enumerate(works):
+            outer = number
+            while parents and outer < len(parents) and (outer := parents[outer]) != OUTSIDE:
+                loads = tuple(map(add, loads, works[outer][1]))
+            longest = list(map(max, longest, loads))
+        time = sum(longest)
         if parents is not None:
-            roots = [curve for curve, outer in zip(curves, parents) if outer == OUTSIDE]
+            roots = [curve for (curve, _), outer in zip(works, parents) if outer == OUTSIDE]
             count = sum(curve.fewest for curve in roots)
             if count > self.most:
                 return None
             time = raise_bound(roots, time, self.most)
         return self._question.by_aim(time if self._full else 0, count)
 
-    def _curve(self, members: tuple[str, ...]) -> Curve | None:
-        if members not in self._curves:
+    def _work(self, members: tuple[str, ...]) -> Work | None:
+        if members not in self._works:
             structure = BlockStructure((members,), (OUTSIDE,), self._segments)
-            parts = len(parts_of(structure, tasks_of(self._question, members)))
+            places = parts_of(structure, tasks_of(self._question, members))
             choices = self._ways.choices_of(structure, 0)
-            steps = [(choice.accelerators, sum(choice.loads[:parts]) * self._divisor) for choice in choices]
-            self._curves[members] = Curve(steps) if steps else None
-        return self._curves[members]
+            loads = [
+                [choice.loads[places.index(segment)] * self._divisor if segment in places else 0 for choice in choices]
+                for segment in range(max(self._segments, default=0) + 1)
+            ]
+            steps = [(choice.accelerators, sum(times)) for choice, times in zip(choices, zip(*loads))]
+            self._works[members] = (Curve(steps), tuple(map(min, loads))) if choices else None
+        return self._works[members]

@@ -38,14 +38,9 @@ class Domains:
 class Branching:
     """Search tree over the choices of one structure.
 
-    Attributes
-    ----------
-    number : number of the structure.
-    floor : lower bound of all designs of the structure better than its incumbent.
-    found : incumbent.
-    parts : subproblems solved, and traffic between sets computed in their time.
-    proved : True if the structure has no better design among the best.
-    possible : False if the structure has no design.
+    `floor` : lower bound of all designs of the structure better than its incumbent `found`. `parts` :
+    subproblems solved, and traffic between sets computed in their time. `proved` : True if the
+    structure has no better design among the best. `possible` : False if the structure has no design.
     """
 
     def __init__(self, sizing: Sizing, number: int = 0, relaxation: Sizing | None = None) -> None:

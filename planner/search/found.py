@@ -94,11 +94,7 @@ OnCounting = Callable[[Counting], None]
 class SearchProgress:
     """Deterministic seconds spent, Ctrl-C and progress reports.
 
-    Attributes
-    ----------
-    limit, spent : deterministic seconds.
-    session : what the search shares with others.
-    part : deterministic seconds of one subproblem of a structure.
+    `limit`, `spent` : deterministic seconds. `part` : those of one subproblem of a structure.
     """
 
     def __init__(self, question: PlanningProblem, limit: float, session: Session, counting: OnCounting | None) -> None:
