@@ -35,7 +35,7 @@ from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import LINEAR, SECOND, SECONDS, Measurement, TimedComponent
 from ..models.problem import Problem
 from ..models.quantity import write_estimate, write_memory
-from ..solver.choosing.even_degrees import refused_degrees
+from ..solver.choosing.degrees import refused_degrees
 from ..solver.memory import pieces
 from ..solver.stretches import stretches
 from ..solver.wording import figure, join_names
