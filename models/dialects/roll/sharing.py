@@ -291,11 +291,11 @@ class TransferChecks(RollChecks):
         """Return True if training fills whole workers of inference; else add an error."""
         trains, infers, per_worker = train.devices, infer.devices, infer.num_gpus_per_worker
         edges = (("begins", trains.lowest - infers.lowest), ("ends", trains.highest - infers.highest))
-        off = [f"{edge} {with_noun(abs(by), 'id')} {'later' if by > 0 else 'earlier'}" for edge, by in edges if by % per_worker]
-        if not off and not len(trains) % per_worker:
+        shifts = [f"{edge} {with_noun(abs(ids), 'id')} {'later' if ids > 0 else 'earlier'}" for edge, ids in edges if ids % per_worker]
+        if not shifts and not len(trains) % per_worker:
             return True
         ranks = f"the {with_noun(len(trains), 'rank')} of {train.key} {are(len(trains))} no whole groups of {per_worker}"
-        why = f"{train.key} {' and '.join(off)} than {infer.key}" if off else ranks
+        why = f"{train.key} {' and '.join(shifts)} than {infer.key}" if shifts else ranks
         ranges = {"trained": write_ranks(trains.ranges), "generated": write_ranks(infers.ranges)}
         self._report_pair("out_of_step", train, infer, each=per_worker, why=why, **ranges)
         return False

@@ -85,7 +85,7 @@ def make_nd_compute_dataproto_dispatch_fn(mesh_name: str) -> dict[str, Callable[
 
 
 def _dispatch(mesh_name: str, group: Any, *arguments: Any, **named: Any) -> tuple[Any, dict[str, Any]]:
-    """Cut batches into a chunk per data-parallel rank of a mesh; each worker gets that of its rank."""
+    """Cut batches into a chunk per data-parallel rank of a mesh."""
     dp_ranks = group.dispatch_info(mesh_name)
     size = max(dp_ranks) + 1
 
