@@ -33,8 +33,8 @@ else:
         cls = instance.__class__
         names, values, in_dict = _positional(cls)
         if in_dict:
-            stored = instance.__dict__  # with cached properties, which a copy must not take
-            changed = (stored if len(stored) == len(names) else {name: stored[name] for name in names}) | changes
+            state = instance.__dict__  # with cached properties, which a copy must not take
+            changed = (state if len(state) == len(names) else {name: state[name] for name in names}) | changes
         else:
             changed = dict(zip(names, values(instance))) | changes
         if not names or len(changed) > len(names):

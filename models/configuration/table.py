@@ -65,7 +65,7 @@ class Table:
         return by_section
 
 
-def make_table(name: str, tree: ReleaseConfiguration, source: str, chosen: tuple[tuple[str, str | None], ...] = ()) -> Table:
+def make_table(name: str, tree: ReleaseConfiguration, source: str, choices: tuple[tuple[str, str | None], ...] = ()) -> Table:
     """Build the table of a configuration; `source` is that of the defaults."""
     values, same = dict[str, Any](), dict[str, str]()
     for key, value in tree.keys.items():
@@ -75,7 +75,7 @@ def make_table(name: str, tree: ReleaseConfiguration, source: str, chosen: tuple
             # YAML reads `None` as a text; the frameworks mean null.
             values[key] = None if value == "None" else value
     defaults = {key: Default(value, source) for key, value in values.items()}
-    return Table(name, defaults, same, tree.keys, tree.made, frozenset(tree.open), chosen)
+    return Table(name, defaults, same, tree.keys, tree.made, frozenset(tree.open), choices)
 
 
 def _follow(key: str, text: str, keys: Mapping[str, Any], values: dict[str, Any], same: dict[str, str]) -> None:
