@@ -25,12 +25,6 @@ def _bounds() -> None:
     tiers.root_seconds = lambda model: math.inf
 
 
-def _tightening() -> None:
-    from placewright.solver.bounds.stage import Tightening
-
-    Tightening.rows = lambda self, point: []  # type: ignore[method-assign]
-
-
 def _rows() -> None:
     from placewright.solver.objectives.traffic import DomainTerm
 
@@ -53,7 +47,6 @@ def _cuts() -> None:
 _STAGES: Mapping[str, Callable[[], None]] = {
     "patterns": _patterns,
     "bounds": _bounds,
-    "tightening": _tightening,
     "rows of terms": _rows,
     "restricted searches": _restricted,
     "cuts": _cuts,

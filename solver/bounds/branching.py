@@ -10,7 +10,7 @@ import heapq
 from array import array
 from dataclasses import replace
 from math import floor
-from typing import Callable, Iterable, Mapping, Sequence
+from typing import Iterable, Mapping, Sequence
 
 from ...models.record import dataclass
 from ..objectives.term import Aggregate
@@ -30,13 +30,11 @@ class CountModel:
         single indicators. A level is used while it has a fractional variable. Each maps variables
         to the cost of one unit.
     indicators : 0/1 variables that are counted.
-    apart : the indicators grouped by count, one for each domain.
     """
 
     linear: LinearModel
     levels: tuple[dict[int, int], ...]
     indicators: tuple[int, ...]
-    apart: tuple[tuple[int, ...], ...]
 
 
 def with_counts(linear: LinearModel, aggregates: Iterable[Aggregate], wider: Iterable[Aggregate] = ()) -> CountModel:
@@ -72,8 +70,7 @@ def with_counts(linear: LinearModel, aggregates: Iterable[Aggregate], wider: Ite
                 boxes.append((0, position))
                 rows.append(LinearRow(0, 0, (*(index for index, _ in counted_members[:position]), total), (*[1] * position, -1)))
                 (wholes if last else partials)[total] = cost[key]
-    indicator_sets = tuple(tuple(indicator for indicator, _ in counted_members) for counted_members in members.values())
-    return CountModel(replace(linear, boxes=boxes, rows=rows), (first, wholes, partials, single), tuple(single), indicator_sets)
+    return CountModel(replace(linear, boxes=boxes, rows=rows), (first, wholes, partials, single), tuple(single))
 
 
 @dataclass(frozen=True)
@@ -96,8 +93,6 @@ class Tree:
     Parameters
     ----------
     levels : branching candidates by priority, each with the cost of one unit; see `CountModel.levels`.
-    separate : separation callback. It returns valid rows that an optimum violates; they are added to
-        the relaxation.
 
     Attributes
     ----------
@@ -106,11 +101,8 @@ class Tree:
     nodes, work : relaxations solved and their simplex iterations; both deterministic.
     """
 
-    def __init__(
-        self, relaxation: LinearRelaxation, levels: Sequence[Mapping[int, int]],
-        separate: Callable[[Point], Sequence[LinearRow]] = lambda point: (),
-    ) -> None:  # fmt: skip
-        self._relaxation, self._levels, self._missed = relaxation, levels, separate
+    def __init__(self, relaxation: LinearRelaxation, levels: Sequence[Mapping[int, int]]) -> None:
+        self._relaxation, self._levels = relaxation, levels
         self._heap: list[tuple[int, int, int, Subproblem]] = []
         self._settled: int | None = None
         self._emptiness: Emptiness | None = None
@@ -163,38 +155,24 @@ class Tree:
         """
         if any(low > high for low, high in boxes.values()):
             return
-        point = self._solve(boxes)
+        point = self._relaxation.solve(boxes)
+        self.nodes += 1
         if point is None:
             if parent is not None and not self._is_empty(boxes):
                 self._settle(parent.bound)
             return
-        bound = self._prove(boxes, point, parent)
-        rows = self._missed(point) if upper is None or bound < upper else ()
-        if rows:
-            self._relaxation.add(rows)
-            tighter = self._solve(boxes)
-            if tighter is not None:  # otherwise the first bound of the part stays valid
-                point, bound = tighter, max(bound, self._prove(boxes, tighter, parent))
+        self.work += self._relaxation.iterations
+        bound = proved_bound(self._relaxation.linear, boxes, point.duals)
         if parent is None:
             self.root = point
+        else:
+            bound = max(bound, parent.bound)
         values = array("d", (point.values[variable] for variable in self.branched))
-        subproblem = Subproblem(bound, boxes, values)
         self._order += 1
-        heapq.heappush(self._heap, (subproblem.bound, -len(boxes), -self._order, subproblem))
-
-    def _solve(self, boxes: Mapping[int, Box]) -> Point | None:
-        point = self._relaxation.solve(boxes)
-        self.nodes += 1
-        self.work += self._relaxation.iterations if point else 0
-        return point
-
-    def _prove(self, boxes: Mapping[int, Box], point: Point, parent: Subproblem | None) -> int:
-        bound = proved_bound(self._relaxation.linear, boxes, point.duals)
-        return bound if parent is None else max(bound, parent.bound)
+        heapq.heappush(self._heap, (bound, -len(boxes), -self._order, Subproblem(bound, boxes, values)))
 
     def _is_empty(self, boxes: Mapping[int, Box]) -> bool:
-        rows = len(self._relaxation.linear.rows)
-        if self._emptiness is None or self._emptiness.rows < rows:
+        if self._emptiness is None:
             self._emptiness = Emptiness(self._relaxation.linear, self.branched)
         self.nodes += 1
         return self._emptiness.is_proved(boxes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import gcd
 from typing import Any, Iterable, Iterator, Mapping, Sequence
 
@@ -135,35 +134,18 @@ class LinearRelaxation:
         solver.SetSolverSpecificParametersAsString(PARAMETERS)
         self._variables = [solver.NumVar(low, high, "") for low, high in linear.boxes]
         self._rows: list[pywraplp.Constraint] = []
-        self._post(linear.rows)
-        self._aim(linear)
-        self._narrowed: set[int] = set()
-
-    def _post(self, rows: Iterable[LinearRow]) -> None:
-        infinity = self._solver.infinity()
-        for row in rows:
-            constraint = self._solver.Constraint(-infinity if row.low is None else row.low, infinity if row.high is None else row.high)
+        infinity = solver.infinity()
+        for row in linear.rows:
+            constraint = solver.Constraint(-infinity if row.low is None else row.low, infinity if row.high is None else row.high)
             for variable, coefficient in zip(row.variables, row.coefficients):
                 constraint.SetCoefficient(self._variables[variable], coefficient)
             self._rows.append(constraint)
-
-    def _aim(self, linear: LinearModel) -> None:
-        objective = self._solver.Objective()
-        objective.Clear()
+        objective = solver.Objective()
         for variable, cost in linear.costs.items():
             objective.SetCoefficient(self._variables[variable], cost)
         objective.SetOffset(linear.offset)
         objective.SetMinimization()
-
-    def add(self, rows: Sequence[LinearRow]) -> None:
-        """Add rows to the relaxation."""
-        self.linear = replace(self.linear, rows=[*self.linear.rows, *rows])
-        self._post(rows)
-
-    def aim(self, costs: Mapping[int, int]) -> None:
-        """Replace the objective by this sum."""
-        self.linear = replace(self.linear, costs=dict(costs), offset=0)
-        self._aim(self.linear)
+        self._narrowed: set[int] = set()
 
     def solve(self, boxes: Mapping[int, Box]) -> Point | None:
         """Return an optimum with these boxes in place of the model's; None if GLOP fails."""
@@ -230,14 +212,9 @@ class Emptiness:
 
     Every branching variable v has a copy w = v + above - below, and the boxes bound the copies. A
     positive minimum proves that no solution is in the boxes.
-
-    Attributes
-    ----------
-    rows : number of rows of the original model.
     """
 
     def __init__(self, linear: LinearModel, variables: Iterable[int]) -> None:
-        self.rows = len(linear.rows)
         boxes, rows, costs = list(linear.boxes), list(linear.rows), dict[int, int]()
         self._copies: dict[int, int] = {}
         for variable in variables:

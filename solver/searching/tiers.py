@@ -58,19 +58,17 @@ SHARE = 0.4
 class Round:
     """Round of a tier's search: relaxations, then restricted searches, then the whole model.
 
-    `plain` rounds use the relaxation without tightening: easy problems end before it pays. Times
-    are seconds of metered work.
+    Times are seconds of metered work.
     """
 
     relaxations: int
     narrowed: float
     whole: float
-    plain: bool = False
     by_relaxation: bool = False
 
 
 ROUNDS = (
-    Round(12, 0.5, whole=0.4, plain=True),
+    Round(12, 0.5, whole=0.4),
     Round(12, 0.5, whole=1.0, by_relaxation=True),
     Round(30, 0.5, whole=2.0),
     Round(60, 0.5, whole=4.0, by_relaxation=True),
@@ -117,7 +115,7 @@ class TierSearch:
     def _round(self, stage: BoundStage, limits: Round) -> None:
         """Run the relaxation, then search with its suggestions and on the whole model."""
         if self._is_open():
-            self._advance(stage, limits.relaxations, limits.plain)
+            self._advance(stage, limits.relaxations)
         for indicators in (*stage.likely(PARTS), stage.find_agreed()):
             if not self._is_open() or self._narrow(indicators, min(limits.narrowed * self.scale, A_PART * self.left)) is Status.UNKNOWN:
                 break
@@ -127,11 +125,9 @@ class TierSearch:
         elif self._is_open():
             self._run(min(limits.whole, 0.6 * self.left), by_relaxation=limits.by_relaxation)
 
-    def _advance(self, stage: BoundStage, nodes: int, plain: bool) -> None:
+    def _advance(self, stage: BoundStage, nodes: int) -> None:
         state, before = self.state, stage.spent
         limit = (A_TURN if self._is_far() else A_LONG_TURN) * self.left
-        if not plain:
-            stage.tighten(limit)
         upper = state.costs[self.number] if state.assignment else None
         until, last, count = stage.spent + limit, None, 0
         while stage.is_open and stage.spent < until and (count < nodes or stage.bound != last) and not state.search.is_late:

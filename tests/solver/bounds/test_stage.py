@@ -66,22 +66,6 @@ def test_the_bound_grows_to_the_optimum_and_not_beyond(seed: int) -> None:
     assert bounds[-1] == best(seed)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(examples(3)))
-def test_made_tighter_it_proves_the_same(seed: int) -> None:
-    stage = aimed(shared_cluster(seed))[1]
-    plain, before = stage.bound, stage.spent
-    stage.tighten(60.0)
-    assert stage.spent > before and plain is not None and stage.bound is not None and plain <= stage.bound <= best(seed)
-    again = stage.spent
-    stage.tighten(60.0)  # it is as tight as it gets
-    assert stage.spent == again
-    for _ in range(40):
-        stage.advance(None, 1.0, 10)
-        assert stage.bound is not None and stage.bound <= best(seed)
-    assert stage.bound == best(seed)
-
-
 @pytest.mark.parametrize("seed", range(examples(3)))
 def test_what_is_not_below_a_known_answer_is_dropped(seed: int) -> None:
     stage = aimed(shared_cluster(seed))[1]
@@ -116,7 +100,6 @@ def test_bounds_of_a_later_tier_grow_to_its_optimum_and_not_beyond(seed: int) ->
     variables.at_most(amount, run(variables, 20.0, seed=1).objective)
     aim(variables, second)
     stage = BoundStage(variables.model, aggregates_of(variables, second), aggregates_of(variables, first))
-    stage.tighten(60.0)
     optimum = run(variables, 20.0, seed=1)
     assert optimum.status is Status.OPTIMAL
     bounds = [stage.bound]
@@ -130,9 +113,7 @@ def test_bounds_of_a_later_tier_grow_to_its_optimum_and_not_beyond(seed: int) ->
 def test_the_same_work_and_the_same_bounds_every_time() -> None:
     def path() -> list[tuple[int | None, float, list[dict[int, int]]]]:
         stage, found = aimed(shared_cluster(2))[1], []
-        for number in range(5):
-            if number == 2:
-                stage.tighten(60.0)
+        for _ in range(5):
             stage.advance(None, 1.0, 7)
             found.append((stage.bound, stage.spent, stage.likely()))
         return found
@@ -155,10 +136,3 @@ def test_a_relaxation_that_nothing_satisfies_says_nothing() -> None:
     variables.require(aim(variables, tier) <= -1)
     stage = BoundStage(variables.model, aggregates_of(variables, tier))
     assert not stage.is_solved and not stage.is_open and stage.bound is None
-
-
-def test_a_root_without_time_stays_as_it_is() -> None:
-    stage = aimed(shared_cluster(1))[1]
-    before = stage.bound, stage.spent
-    stage.tighten(0.0)
-    assert (stage.bound, stage.spent) == before
