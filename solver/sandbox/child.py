@@ -6,36 +6,24 @@ import os
 import signal
 import sys
 import threading
-from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from traceback import extract_tb
 from types import ModuleType, TracebackType
-from typing import Any, BinaryIO, Callable
+from typing import BinaryIO, Callable
 
 from ...models.answer import Answer
 from ...models.problem import Problem
 from ..process import die_with_parent, limit_memory
-from ..searching.progress import Incumbents, OnProgress
+from ..searching.progress import OnProgress
 from ..searching.search import solve
-from .messages import ChildFailure, FinalAnswer, Messages, StandingMessage, read_question
+from .messages import ChildFailure, Message, Messages, read_question
 
 Search = Callable[[Problem, float, int, OnProgress], Answer]
-Say = Callable[[object], None]
-Work = Callable[[Say], object]
-"""Worker on a question: sends messages through the callback, returns the last message."""
 
 
 def main(search: Search = solve) -> None:
-    """Answer questions on standard input; the last argument is the memory limit in MiB."""
-    serve(partial(_placing, search))
-
-
-def serve(prepare: Callable[[bytes], tuple[Callable[[Any], bytes], Work]]) -> None:
-    """Answer questions in sequence.
-
-    `prepare` reads a question and returns a message writer and a worker.
-    """
+    """Answer questions on standard input in sequence; the last argument is the memory limit in MiB."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and ends this process
     die_with_parent()
     limit_memory(int(sys.argv[-1]))
@@ -44,8 +32,8 @@ def serve(prepare: Callable[[bytes], tuple[Callable[[Any], bytes], Work]]) -> No
     questions: SimpleQueue[bytes] = SimpleQueue()
     threading.Thread(target=_listen, args=(questions,), daemon=True).start()
 
-    def say(message: object) -> None:
-        output.write(write(message))
+    def say(message: Message) -> None:
+        output.write(messages.write(message))
         output.flush()
 
     def fail(kind: type[BaseException], problem: BaseException, trace: TracebackType | None) -> None:
@@ -57,8 +45,9 @@ def serve(prepare: Callable[[bytes], tuple[Callable[[Any], bytes], Work]]) -> No
 
     sys.excepthook = fail
     while True:
-        write, work = prepare(questions.get())
-        say(work(say))
+        question = read_question(questions.get())
+        messages = Messages(question.problem.cluster)
+        say(search(question.problem, question.limit, question.seed, say))
 
 
 def leave_out_pandas() -> None:
@@ -66,18 +55,6 @@ def leave_out_pandas() -> None:
     tables = ModuleType("pandas")
     tables.Index = tables.Series = type("Table", (), {})  # type: ignore[attr-defined]
     sys.modules.setdefault("pandas", tables)
-
-
-def _placing(search: Search, line: bytes) -> tuple[Callable[[Any], bytes], Work]:
-    question = read_question(line)
-
-    def work(say: Say) -> object:
-        def on_progress(progress: Incumbents) -> None:
-            say(StandingMessage(progress.plan, progress.proved, progress.seconds, progress.refuted))
-
-        return FinalAnswer(search(question.problem, question.limit, question.seed, on_progress))
-
-    return Messages(question.problem.cluster).write, work
 
 
 def _own_output() -> BinaryIO:

@@ -20,11 +20,11 @@ from typing import Any, Callable, Mapping, Union
 from ...models.answer import Answer
 from ...models.machines.cluster import Cluster
 from ...models.machines.node import EqualNodes, Node, Nodes
-from ...models.placements.plan import Plan
 from ...models.placements.run import Repeat, Run, Runs
 from ...models.planning.planned import PlanningResult
 from ...models.problem import Problem
 from ...models.record import dataclass
+from ..searching.progress import Incumbents
 
 SCALARS = (int, float, str, bool, type(None))
 """Types of plain values."""
@@ -274,23 +274,6 @@ class SolveRequest:
 
 
 @dataclass(frozen=True)
-class StandingMessage:
-    """Progress of a search: a better answer or a better bound; `plan` is None without an answer."""
-
-    plan: Plan | None
-    proved: int
-    seconds: float
-    refuted: bool
-
-
-@dataclass(frozen=True)
-class FinalAnswer:
-    """Final answer of a question."""
-
-    answer: Answer
-
-
-@dataclass(frozen=True)
 class ChildFailure:
     """The child's code raised an exception: a bug. `memory` is True if memory ran out."""
 
@@ -298,7 +281,8 @@ class ChildFailure:
     memory: bool = False
 
 
-Message = Union[StandingMessage, FinalAnswer, ChildFailure]
+Message = Union[Incumbents, Answer, ChildFailure]
+"""Progress of a search, its answer, or its failure."""
 
 
 def write_question(question: SolveRequest) -> bytes:

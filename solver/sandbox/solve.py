@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Sequence
+from typing import Sequence
 
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ...models.findings.finding import Finding, error
@@ -18,13 +19,10 @@ from ..unchecked import list_unchecked
 from .end_reasons import Faulty, SearchStopped, stoppable
 from .trust import Trust
 
-if TYPE_CHECKING:
-    from ..process import Child
-    from .messages import Message
-
-
 MEMORY = 4096
 """MiB of address space of a search."""
+BEGIN = "import sys; sys.path[:] = sys.argv[1:-1]; from placewright.solver.sandbox.child import main; main()"
+"""Program of the child: uses the parent's module path, not the working directory."""
 
 
 def report_unexplained(problem: Problem) -> Finding:
@@ -42,9 +40,7 @@ def report_unexplained(problem: Problem) -> Finding:
 
 def command(memory: int = MEMORY) -> tuple[str, ...]:
     """Return the command line of the search process, with a memory limit in MiB."""
-    from .dialogue import build_command
-
-    return build_command("placewright.solver.sandbox.child", memory)
+    return (sys.executable, "-c", BEGIN, *sys.path, str(memory))
 
 
 def solve(
@@ -88,8 +84,11 @@ def solve(
                 raise
             if trust.best is None and not trust.refuted:
                 on_progress(Incumbents(None, 0, time.monotonic() - began))
+        from .dialogue import talk
+        from .messages import SolveRequest
+
         trust.begin()
-        answer = trust.answer(_ask(session, problem, limit, seed, report, child or command(memory), memory))
+        answer = trust.answer(talk(session, child or command(memory), SolveRequest(problem, limit, seed), report, memory))
         return replace(answer, plan=_set_time(answer.plan, began))
     except Faulty as fault:
         return _without(trust, trust.find_believed(), fault.with_answer, began)
@@ -105,30 +104,6 @@ def _without(trust: Trust, best: Plan | None, reason: Finding, began: float) -> 
     if trust.refuted:
         return Answer(IMPOSSIBLE, None, (report_unexplained(trust.problem), reason), "counting")
     return Answer(UNDECIDED, None, (reason,), "search")
-
-
-def _ask(
-    session: Session, problem: Problem, limit: float, seed: int, report: OnProgress, child: Sequence[str], memory: int
-) -> Answer:  # fmt: skip
-    """Return the answer of the child. Raises SearchStopped."""
-    from ..refuting.oracle import EXPLAINING
-    from .dialogue import patience, talk
-    from .messages import FinalAnswer, Messages, SolveRequest, StandingMessage, write_question
-
-    messages = Messages(problem.cluster)
-    explaining: list[Child] = []
-
-    def heard(message: Message, process: Child) -> Answer | None:
-        if isinstance(message, FinalAnswer):
-            return message.answer
-        if isinstance(message, StandingMessage):
-            if message.refuted and process not in explaining:
-                explaining.append(process)
-                process.extend(patience(EXPLAINING))
-            report(Incumbents(message.plan, message.proved, message.seconds, message.refuted))
-        return None
-
-    return talk(session, child, write_question(SolveRequest(problem, limit, seed)), patience(limit), memory, messages.read, heard)
 
 
 def _set_time(plan: Plan | None, began: float) -> Plan | None:

@@ -33,7 +33,7 @@ from placewright.models.placements.run import Repeat, Run, Runs
 from placewright.models.planning.planned import PlanningResult
 from placewright.models.planning.spec import PlanningSpec
 from placewright.models.problem import Problem
-from placewright.solver.sandbox.messages import Codec, FinalAnswer, Messages, NotOurs, SolveRequest, read_question, write_question
+from placewright.solver.sandbox.messages import Codec, Messages, NotOurs, SolveRequest, read_question, write_question
 
 from ..parity_cases.random_problems import random_problem
 
@@ -163,11 +163,11 @@ def test_many_nodes_and_runs_stay_few_words() -> None:
 def test_an_answer_comes_without_its_cluster_and_with_plain_runs() -> None:
     cluster = Cluster((Node(0, "first"), Node(1, "second")))
     plan = Plan(cluster, Assignment({"actor": Runs([Repeat((Run(range(1), 0),), 2)])}), "feasible")
-    line = Messages(cluster).write(FinalAnswer(Answer("feasible", plan)))
+    line = Messages(cluster).write(Answer("feasible", plan))
     read = Messages(cluster).read(line)
-    assert b"first" not in line and isinstance(read, FinalAnswer) and read.answer.plan is not None
-    assert read.answer.plan == plan and read.answer.plan.cluster is cluster
-    assert type(read.answer.plan.assignment.runs["actor"]) is tuple
+    assert b"first" not in line and isinstance(read, Answer) and read.plan is not None
+    assert read.plan == plan and read.plan.cluster is cluster
+    assert type(read.plan.assignment.runs["actor"]) is tuple
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,14 @@ from pathlib import Path
 
 import placewright as pw
 import pytest
+from placewright.models.answer import Answer
 from placewright.models.problem import Problem
 from placewright.solver import enumeration, process
 from placewright.solver.sandbox import dialogue as talking
 from placewright.solver.sandbox import solve as sandbox
 from placewright.solver.sandbox.end_reasons import report_death
+from placewright.solver.sandbox.messages import SolveRequest
+from placewright.solver.searching.progress import silent
 from placewright.solver.searching.search import solve as search
 from placewright.solver.session import Session
 
@@ -104,20 +107,22 @@ def test_what_lies_or_hangs_at_a_later_question_is_ended(what: str, code: str, p
         assert not sandbox.solve(problem, child=command, session=session).findings
 
 
-def test_another_process_has_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_process_has_the_time_that_is_left(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
     clock, given = iter([10.0, 13.0]), list[float]()
 
-    def answer(session: Session, child: object, question: bytes, seconds: float, *others: object) -> str:
+    def answer(*asked: object) -> Answer:
+        *_, seconds = asked
+        assert isinstance(seconds, float)
         given.append(seconds)
         if len(given) == 1:
             raise report_death(1, "", 4096)
-        return "answer"
+        return Answer("feasible")
 
     monkeypatch.setattr(talking, "monotonic", lambda: next(clock))
     monkeypatch.setattr(Session, "has_waiting", lambda session, child: True)
     monkeypatch.setattr(talking, "_answer", answer)
-    assert talking.talk(Session(), (), b"", 5.0, 4096, bytes.decode, lambda message, child: message) == "answer"
-    assert given == [5.0, 2.0]
+    assert talking.talk(Session(), (), SolveRequest(problem, 4.0, 1), silent, 4096) == Answer("feasible")
+    assert given == [11.0, 8.0]
 
 
 def test_ctrl_c_ends_the_process_too(problem: Problem, tmp_path: Path) -> None:
