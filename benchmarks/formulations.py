@@ -16,8 +16,10 @@ from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.node import Node, accelerators
 from placewright.models.machines.topology import domain, domains
 from placewright.models.problem import Problem
-from placewright.solver.compile import compile
+from placewright.solver.compile import compile, encode_tier
+from placewright.solver.cuts import domains_of_subsets
 from placewright.solver.model.engine import Status, run
+from placewright.solver.objectives.tiers import tiers
 from placewright.solver.searching.search import solve
 from study import Rows, Study, plotting
 
@@ -88,7 +90,10 @@ def measure(full: bool) -> Rows:
         plan = answer.plan
         rows.append(_row(size, "placewright", began, answer.verdict, plan.objective if plan else -1, answer.how))
         began = time.process_time()
-        outcome = run(compile(problem), LIMIT, seed=1)
+        variables = compile(problem)
+        variables.minimise(variables.total(tier.scale * encode_tier(variables, tier) for tier in tiers(problem)))
+        domains_of_subsets(variables)
+        outcome = run(variables, LIMIT, seed=1)
         rows.append(_row(size, "cells, CP-SAT", began, outcome.status.value, outcome.objective, "search"))
         if size <= (NAIVE_UP_TO if full else 64):
             began = time.process_time()

@@ -1,37 +1,26 @@
-"""Compilation of a problem into a CP-SAT model: variables, rules, objective."""
+"""Compilation of a problem into a CP-SAT model: variables and rules, then a tier of the objective."""
 
 from __future__ import annotations
 
 from typing import Any, Iterable
 
 from ..models.problem import Problem
-from .cuts import CUTS, Cut
+from .cuts import CUTS
 from .layout.layout import Layout
 from .model.amount import Amount
 from .model.variables import Variables
-from .objectives.tiers import Tier, tiers
+from .objectives.tiers import Tier
 from .objectives.traffic import DomainTerm
 from .rule import Rule
 from .rules import RULES
 
 
-def compile(
-    problem: Problem, rules: Iterable[Rule[Any]] = RULES, minimise: bool = True, cuts: Iterable[Cut] = CUTS, layout: Layout | None = None
-) -> Variables:  # fmt: skip
-    """Build the CP-SAT model of a problem under some rules.
-
-    `minimise` adds the objective as one weighted sum, and the cuts that tighten its bound. The sum
-    is for small problems: it overflows with many tiers and large amounts. The search minimises one
-    tier after the other instead. `layout`: that of the problem, if known.
-    """
+def compile(problem: Problem, layout: Layout | None = None, rules: Iterable[Rule[Any]] = RULES) -> Variables:
+    """Build the CP-SAT model of a problem under some rules, without an objective: see `aim`."""
     variables = Variables(problem, layout)
     for rule in rules:
         for subject in rule.subjects(problem):
             rule.encode(problem, subject, variables)
-    if minimise:
-        variables.minimise(variables.total(tier.scale * encode_tier(variables, tier) for tier in tiers(problem)))
-        for cut in cuts:
-            cut(variables)
     return variables
 
 

@@ -34,12 +34,9 @@ search starts.
 _AMOUNTS = ("memory", "offloaded", "host_memory", "cpus")
 
 
-def find_unsupported(problem: Problem, layout: Layout | None = None) -> tuple[Finding, ...]:
-    """Return reasons against a search: it would miss answers, or accept wrong ones.
-
-    `layout`: the layout of the problem, if there is one already.
-    """
-    layout = layout or Layout(problem)
+def find_unsupported(problem: Problem) -> tuple[Finding, ...]:
+    """Return reasons against a search: it would miss answers, or accept wrong ones."""
+    layout = Layout(problem)
     return (*(_refusal(problem, *reason) for reason in _reasons(layout)), *_too_large(problem, layout))
 
 

@@ -36,7 +36,7 @@ def row(case: Case) -> Row:
 
     problem = instance(case.job, case.accelerators, case.occupied, case.seed)
     began = time.process_time()
-    compile(problem, minimise=False)
+    compile(problem)
     build = time.process_time() - began
     seen: list[float] = []
     began = time.process_time()

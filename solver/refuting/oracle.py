@@ -243,7 +243,7 @@ class Oracle:
         if uses and run(Master(uses), LIMIT, SEED, presolve).status is Status.INFEASIBLE:
             self.searched = True
             return Verdict.REFUTED
-        outcome = run(compile(problem, minimise=False, layout=layout), LIMIT, SEED, presolve)
+        outcome = run(compile(problem, layout), LIMIT, SEED, presolve)
         if outcome.values is not None:
             return Verdict.POSSIBLE if place(layout, outcome.values) is not None else Verdict.OPEN
         if outcome.status is Status.INFEASIBLE and refutable(layout):

@@ -191,7 +191,7 @@ class TierSearch:
             self._refused = True
             # A single "infeasible" is no proof (or-tools 5274, 5295): confirmed without presolve.
             limit = max(self.left, CONFIRMING * outcome.spent + 1.0)
-            bare = compile(state.problem, minimise=False, layout=state.layout)
+            bare = compile(state.problem, state.layout)
             confirmation = run(bare, limit, state.search.seed, presolve=False, until=state.search.until)
             state.refuted = refutable(self.variables.layout) and confirmation.status is Status.INFEASIBLE
             if confirmation.values is not None:
@@ -210,7 +210,7 @@ class TierSearch:
 
 def search_tiers(state: ChoiceState, limit: float) -> None:
     """Improve answer and bound of a choice until both meet or the time is over."""
-    variables, remaining = compile(state.problem, minimise=False, layout=state.layout), limit
+    variables, remaining = compile(state.problem, state.layout), limit
     if not state.tiers:
         remaining = TierSearch(state, variables, 0, limit).search()
     for number, tier in enumerate(state.tiers):

@@ -34,6 +34,7 @@ from .combined import Combined
 from .enumerated import arranged, arrangements, blocks_of, group_of
 from .judging import Judge
 from .project import may_be_said
+from .weighed import weighed
 
 PACK = {
     "PW201",
@@ -91,7 +92,7 @@ class _All(cp_model.CpSolverSolutionCallback):
 
 def encoded(problem: Problem, rules: Iterable[Rule[Any]], cuts: Iterable[Cut] = (), layout: Layout | None = None) -> set[Key]:
     """Every value of the decision variables that the encodings of these rules accept, among those that are enumerated."""
-    variables = compile_module.compile(problem, rules, minimise=False, layout=layout)
+    variables = compile_module.compile(problem, layout, rules)
     for cut in cuts:
         cut(variables)
     surplus = space(problem, surplus=True) <= SURPLUS
@@ -302,7 +303,7 @@ def _agree(layout: Layout, verdicts: set[tuple[Key | None, frozenset[str]]], rul
 
 def _round_trips(layout: Layout, accepted: Iterable[Values]) -> None:
     """Accepted values expand into an answer that passes, says these values again, and has the model's objective."""
-    problem, variables, solver = layout.problem, compile_module.compile(layout.problem, minimise=True, layout=layout), cp_model.CpSolver()
+    problem, variables, solver = layout.problem, weighed(layout.problem, layout), cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.fix_variables_to_their_hinted_value = True
     for values in accepted:

@@ -9,7 +9,6 @@ from typing import Iterator
 import pytest
 from placewright.models.component import Relation
 from placewright.models.problem import Problem
-from placewright.solver.compile import compile
 from placewright.solver.model.engine import Status, run
 from placewright.solver.refuting import certificate
 from placewright.solver.searching import search as one_choice
@@ -18,6 +17,7 @@ from sampling import examples
 
 from .cases import node
 from .parity_cases.random_problems import random_problem
+from .weighed import weighed
 
 COUNT = examples(25)
 
@@ -64,7 +64,7 @@ def test_counting_rows_and_search_agree(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_seeds_and_presolve_do_not_matter() -> None:
     for question in (each for any_ in questions(4) for each in any_.alternatives()):
-        outcomes = [run(compile(question), 10.0, seed, presolve) for seed in (1, 7) for presolve in (True, False)]
+        outcomes = [run(weighed(question), 10.0, seed, presolve) for seed in (1, 7) for presolve in (True, False)]
         assert len({(outcome.status, outcome.objective) for outcome in outcomes}) == 1
         assert outcomes[0].status in (Status.OPTIMAL, Status.INFEASIBLE)
 

@@ -42,7 +42,7 @@ def shared_cluster(seed: int) -> Problem:
 
 def aimed(question: Problem) -> tuple[Variables, BoundStage]:
     """The model of the first tier, and its bound stage."""
-    variables, tier = compile(question, minimise=False), tiers(question)[0]
+    variables, tier = compile(question), tiers(question)[0]
     aim(variables, tier)
     return variables, BoundStage(variables.model, aggregates_of(variables, tier))
 
@@ -95,7 +95,7 @@ def test_bounds_of_a_later_tier_grow_to_its_optimum_and_not_beyond(seed: int) ->
     question = shared_cluster(seed)
     nodes = [replace(node, topology={**node.topology, "zone": f"z{node.topology['rack'] > 'r2'}"}) for node in question.cluster.nodes]
     question = replace(question, cluster=Cluster(tuple(nodes)))
-    variables, (first, second, *_) = compile(question, minimise=False), tiers(question)
+    variables, (first, second, *_) = compile(question), tiers(question)
     amount = aim(variables, first)
     variables.at_most(amount, run(variables, 20.0, seed=1).objective)
     aim(variables, second)
@@ -131,7 +131,7 @@ def test_a_limit_of_time_or_of_relaxations_ends_it() -> None:
 
 
 def test_a_relaxation_that_nothing_satisfies_says_nothing() -> None:
-    variables = compile(shared_cluster(1), minimise=False)
+    variables = compile(shared_cluster(1))
     tier = tiers(variables.problem)[0]
     variables.require(aim(variables, tier) <= -1)
     stage = BoundStage(variables.model, aggregates_of(variables, tier))

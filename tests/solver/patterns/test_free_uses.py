@@ -6,7 +6,6 @@ from collections import Counter
 from itertools import product
 
 import pytest
-from placewright.solver.compile import compile
 from placewright.solver.layout.layout import Layout
 from placewright.solver.model.engine import Status, run
 from placewright.solver.patterns.applicability import group_domains, permits
@@ -14,6 +13,7 @@ from placewright.solver.patterns.master import uses_of
 from placewright.solver.patterns.uses import Domain, Vector, distribute, supports
 
 from ..cases import cluster, component, problem
+from ..weighed import weighed
 from .random_racks import racks
 from .test_agreement import by_patterns
 from .test_uses import IN_RACK, question
@@ -107,7 +107,7 @@ def test_its_bounds_are_never_above_an_answer_and_its_answers_are_answers() -> N
         standing = by_patterns(problem)
         if standing is None:
             continue
-        best = run(compile(problem), 10.0, 1)
+        best = run(weighed(problem), 10.0, 1)
         if best.status is Status.INFEASIBLE:
             assert standing.assignment is None
             continue
