@@ -16,8 +16,7 @@ from ..models.planning.design import Block, Design
 from ..models.planning.option import NO_KIND, Option
 from ..models.planning.problem import PlanningProblem
 from ..models.problem import Problem
-from ..solver.rules.amounts.all_placed import format_demand
-from ..solver.rules.amounts.even_shares import EvenShares
+from ..solver.rules.amounts import EvenShares, format_demand
 from ..solver.wording import join_names
 from .capacity import timed_model
 from .profile import build_option

@@ -19,7 +19,7 @@ from ..models.problem import Problem
 from .check import check
 from .layout.parts import bits
 from .layout.previous import Members, piece_size
-from .rules.sharing.no_overlap import NoOverlap
+from .rules.no_overlap import NoOverlap
 from .structure import level_of
 
 MOST_ASKED = 3

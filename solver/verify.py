@@ -21,7 +21,7 @@ from ..models.report import OK, Report
 from ..models.sharing import given_part
 from .advice import ADVICE
 from .check import check_explicit, errors
-from .rules.amounts.model_divides import ModelDivides, hinted_findings, is_open, no_legal_choice
+from .rules.model_divides import ModelDivides, hinted_findings, is_open, no_legal_choice
 from .tested_help import with_tested_edits
 from .unchecked import doubts_of, list_unchecked, machines_of, missing_in
 

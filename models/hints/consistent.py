@@ -259,7 +259,7 @@ def explain_unlikely(component: Component, choices: Sequence[Parallel]) -> tuple
     if estimate.shards and "sharding" in estimate.written and estimate.sharding in (NONE, MEGATRON):
         message = f"`{component.name}` divides nothing among {with_noun(estimate.shards, 'rank')} with `sharding: {estimate.sharding}`"
         return message, "shards", "leave it out, or write a `sharding` that divides"
-    # solver/rules/amounts/divisibility.py checks given ranks.
+    # solver/rules/amounts.py checks given ranks.
     divisor = estimate.divided_among if component.runs is None else 0
     if divisor and not any(_has_whole_groups(component, divisor, parallel) for parallel in choices):
         shards, ranks = estimate.shards, component.least // (choices[0].tp * choices[0].pp)

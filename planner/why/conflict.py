@@ -28,7 +28,7 @@ from ...solver.refuting.fix_choice import combine_changes, rank_changes
 from ...solver.refuting.fixes import GIB, FixTrial, asking, best, needing
 from ...solver.refuting.impossible import NO_CHANGE, OPEN, SHARING, open_choices_text
 from ...solver.refuting.oracle import Oracle, Verdict
-from ...solver.rules.amounts.all_placed import amount_of
+from ...solver.rules.amounts import amount_of
 from ...solver.session import Session
 from ...solver.wording import join_names, round_seconds
 from ..costs import cost_model

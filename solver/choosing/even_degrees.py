@@ -12,7 +12,7 @@ from ...models.model_cards.card import ModelCard
 from ...models.model_cards.use import WORDS, Split
 from ...models.parallel import Parallel
 from ...models.problem import Problem
-from ..rules.amounts.model_divides import is_open
+from ..rules.model_divides import is_open
 from ..wording import few
 
 CODE = "PW404"

@@ -95,7 +95,7 @@ def _fits(layout: Layout, bundle: Bundle, cell: Cell) -> bool:
 
 
 def sizes(layout: Layout, cell: Cell, bundles: Sequence[Bundle]) -> Iterator[tuple[int, bool]]:
-    """Yield (size, inside NUMA domains) per capacity row (see rules/sharing/no_overlap.py)."""
+    """Yield (size, inside NUMA domains) per capacity row (see rules/no_overlap.py)."""
     unit_sizes = {layout.count_taken(bundle, cell) for bundle in bundles}
     yield from ((size, False) for size in ([1] if len(cell.nodes) == 1 and unit_sizes else sorted(unit_sizes)))
     yield from ((size, True) for size in sorted({bundle.piece for bundle in bundles if bundle.piece > 1}))

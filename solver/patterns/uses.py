@@ -107,7 +107,7 @@ class Domain:
 
 
 def _pieces(bundle: Bundle, size: int) -> int:
-    """Return a unit's pieces inside NUMA domains (see rules/sharing/no_overlap.py)."""
+    """Return a unit's pieces inside NUMA domains (see rules/no_overlap.py)."""
     return bundle.unit // size if bundle.piece >= max(size, 2) else 0
 
 

@@ -19,7 +19,7 @@ from ...models.quantity import memory_text
 from ...models.record import dataclass
 from ..layout.layout import even
 from ..memory import peak
-from ..rules.amounts.all_placed import amount_of
+from ..rules.amounts import amount_of
 from ..wording import join_names, level_name
 from .census import CountingRow
 from .oracle import Oracle, Verdict

@@ -18,7 +18,7 @@ from ..enumeration import MOST_CONFIRMING, combinations, place
 from ..layout.bundle import Bundle
 from ..layout.layout import Layout
 from ..memory import peak
-from ..rules.amounts.all_placed import AllPlaced
+from ..rules.amounts import AllPlaced
 from ..search_scope import find_unsupported
 from ..session import Session
 from ..wording import join_names

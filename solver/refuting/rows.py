@@ -18,7 +18,7 @@ from ..layout.bundle import Bundle
 from ..layout.layout import even, list_allowed
 from ..layout.ranges import longest_free
 from ..memory import peak
-from ..rules.amounts.all_placed import amount_of
+from ..rules.amounts import amount_of
 from ..wording import join_names, level_name
 from .census import CountingProblem, CountingRow, needing, union
 

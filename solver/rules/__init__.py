@@ -5,25 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from ..rule import Rule
-from .amounts.all_placed import AllPlaced, NotFewer
-from .amounts.divisibility import Divisibility, WholeShardGroups
-from .amounts.even_shares import EvenShares
-from .amounts.model_divides import ModelDivides
+from .amounts import AllPlaced, Divisibility, EvenShares, NotFewer, WholeShardGroups
 from .answers import AtMost, DiversityConstraint
-from .capacity.fits_memory import FitsMemory
-from .capacity.per_node import FitsCpus, FitsHostMemory
-from .groups.in_nodes import GroupInNode, ProcessOnOneNode, ReplicaOnWholeNodes
-from .groups.kept_together import GroupsWhole
-from .location.nodes import Excluded, HardwareKind, NodeGroupRule
-from .location.over_domains import Apart, Near, SpreadOver
-from .location.pinned import Pinned
-from .order.contiguous import Contiguous
-from .order.in_order import InOrder
-from .order.in_step import InStep
-from .order.rank_aligned import RankAligned, ZeroCopy
-from .order.rank_order import NodeOrder, Strided
-from .sharing.no_overlap import NoOverlap
-from .sharing.relations import Colocated, ColocatedOrDisjoint, Disjoint, Subset
+from .capacity import FitsCpus, FitsHostMemory, FitsMemory
+from .groups import GroupInNode, GroupsWhole, ProcessOnOneNode, ReplicaOnWholeNodes
+from .location import Apart, Excluded, HardwareKind, Near, NodeGroupRule, Pinned, SpreadOver
+from .model_divides import ModelDivides
+from .no_overlap import NoOverlap
+from .order import Contiguous, InOrder, InStep, NodeOrder, Strided
+from .sharing import Colocated, ColocatedOrDisjoint, Disjoint, RankAligned, Subset, ZeroCopy
 
 RULES: tuple[Rule[Any], ...] = (
     AllPlaced(),

@@ -23,7 +23,7 @@ Search = Callable[[Problem, float, int, OnProgress], Answer]
 
 
 def main(search: Search = solve) -> None:
-    """Answer questions on standard input in sequence; the last argument is the memory limit in MiB."""
+    """Answer questions on standard input; the last argument is the memory limit in MiB."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and ends this process
     die_with_parent()
     limit_memory(int(sys.argv[-1]))

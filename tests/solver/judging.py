@@ -12,7 +12,7 @@ from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver.rule import Rule
 from placewright.solver.rules import RULES
-from placewright.solver.rules.sharing.no_overlap import NoOverlap
+from placewright.solver.rules.no_overlap import NoOverlap
 
 from .combined import Heard
 

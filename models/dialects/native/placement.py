@@ -173,7 +173,7 @@ def place_component(
 
     `sizes` is the set of resource counts of the processes. A process that shares a resource with
     other processes counts as if it had the resource alone, as in the rule on placed components
-    (solver/rules/amounts/all_placed.py).
+    (solver/rules/amounts.py).
     """
     spans, has_amount = {**component.spans, "placement": span}, "amount" in component.spans
     if kind == NODE and has_amount:

@@ -13,7 +13,7 @@ from placewright.models.problem import Problem
 from placewright.models.scope import SPANNING
 from placewright.planner.answer import Solver
 from placewright.planner.problem import planning_problem
-from placewright.solver.rules.groups.kept_together import torn, visits_of
+from placewright.solver.rules.groups import torn, visits_of
 from placewright.solver.searching.search import solve
 
 from ...solver.cases import cluster, problem

@@ -7,7 +7,7 @@ from typing import Any
 from placewright.solver.expanding import expand
 from placewright.solver.layout.layout import Layout
 from placewright.solver.layout.ranges import Places
-from placewright.solver.rules.sharing import no_overlap
+from placewright.solver.rules import no_overlap
 
 from .changes import Lie, instead
 

@@ -15,21 +15,15 @@ from placewright.solver.model.ranges import Edges
 from placewright.solver.model.variables import Variables
 from placewright.solver.objectives.counts import MissingAccelerators, UnevenCounts
 from placewright.solver.objectives.traffic import DomainsTouched
-from placewright.solver.rules.amounts.all_placed import AllPlaced, NotFewer
-from placewright.solver.rules.amounts.divisibility import Divisibility, WholeShardGroups
-from placewright.solver.rules.amounts.even_shares import EvenShares
-from placewright.solver.rules.amounts.model_divides import ModelDivides
-from placewright.solver.rules.capacity import fits_memory
-from placewright.solver.rules.capacity.fits_memory import FitsMemory
-from placewright.solver.rules.capacity.per_node import FitsCpus
-from placewright.solver.rules.groups.in_nodes import GroupInNode, ProcessOnOneNode, ReplicaOnWholeNodes
-from placewright.solver.rules.location.nodes import HardwareKind, NodeGroupRule
-from placewright.solver.rules.order.contiguous import Contiguous
-from placewright.solver.rules.order.in_order import InOrder
-from placewright.solver.rules.order.rank_aligned import RankAligned, ZeroCopy
-from placewright.solver.rules.order.rank_order import NodeOrder, Strided
-from placewright.solver.rules.sharing.no_overlap import NoOverlap
-from placewright.solver.rules.sharing.relations import Colocated, ColocatedOrDisjoint, Disjoint, Subset
+from placewright.solver.rules import capacity
+from placewright.solver.rules.amounts import AllPlaced, Divisibility, EvenShares, NotFewer, WholeShardGroups
+from placewright.solver.rules.capacity import FitsCpus, FitsMemory
+from placewright.solver.rules.groups import GroupInNode, ProcessOnOneNode, ReplicaOnWholeNodes
+from placewright.solver.rules.location import HardwareKind, NodeGroupRule
+from placewright.solver.rules.model_divides import ModelDivides
+from placewright.solver.rules.no_overlap import NoOverlap
+from placewright.solver.rules.order import Contiguous, InOrder, NodeOrder, Strided
+from placewright.solver.rules.sharing import Colocated, ColocatedOrDisjoint, Disjoint, RankAligned, Subset, ZeroCopy
 
 from .. import project
 from .changes import (
@@ -116,14 +110,14 @@ BASIC_LIES: dict[str, tuple[object, str, Lie, str]] = {
     "everything passes as fitting": (FitsMemory, "check", instead(silent), "memory"),
     "what fits exactly does not": (FitsMemory, "encode", heavier, "memory at its limit"),
     "phases do not take turns": (
-        fits_memory,
+        capacity,
         "peak",
         instead(lambda members, capacity: sum(c.memory for c in members)),
         "phases take turns",
     ),
-    "only the first member needs memory": (fits_memory, "peak", instead(lambda members, capacity: members[0].memory), "colocated"),
+    "only the first member needs memory": (capacity, "peak", instead(lambda members, capacity: members[0].memory), "colocated"),
     "a part of any accelerator is that of the largest": (
-        fits_memory,
+        capacity,
         "peak",
         of_the_largest,
         "memory by its size, too much of the largest",

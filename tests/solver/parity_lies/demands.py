@@ -10,12 +10,9 @@ from placewright.solver.layout import layout as dealing
 from placewright.solver.layout import ranks as rank_order
 from placewright.solver.objectives.nodes import FullestNodes
 from placewright.solver.objectives.preferred import SplitGroups
-from placewright.solver.rules.capacity import fits_memory
-from placewright.solver.rules.capacity.per_node import FitsHostMemory
-from placewright.solver.rules.location import over_domains, pinned
-from placewright.solver.rules.location.nodes import Excluded
-from placewright.solver.rules.location.over_domains import Apart, Near, SpreadOver
-from placewright.solver.rules.location.pinned import Pinned
+from placewright.solver.rules import capacity, location
+from placewright.solver.rules.capacity import FitsHostMemory
+from placewright.solver.rules.location import Apart, Excluded, Near, Pinned, SpreadOver
 
 from .changes import Lie, instead, silent
 
@@ -45,13 +42,13 @@ DEMAND_LIES: dict[str, tuple[object, str, Lie, str]] = {
     "no nodes are told apart": (partition, "distinguished_nodes", instead(silent), "excluded"),
     "pins hold nobody": (Pinned, "encode", instead(silent), "pinned"),
     "pins pass": (Pinned, "check", instead(silent), "pinned"),
-    "nodes of several pins are counted twice": (pinned, "needs_of", each_alone, "pinned, nodes on end"),
+    "nodes of several pins are counted twice": (location, "needs_of", each_alone, "pinned, nodes on end"),
     "groups keep their order whatever is pinned": (
         expand, "order_pinned", instead(lambda problem, component, held: list(held)), "pinned, groups",
     ),
     "one domain is several": (SpreadOver, "encode", instead(silent), "spread over racks"),
     "one domain passes as several": (SpreadOver, "check", instead(silent), "spread over racks"),
-    "shares are rounded down": (over_domains, "_share", instead(lambda amount, percent, size: amount * percent // (100 * size)), "spread, half of it"),
+    "shares are rounded down": (location, "_share", instead(lambda amount, percent, size: amount * percent // (100 * size)), "spread, half of it"),
     "nodes need no cells of their own": (partition, "list_single_cells", instead(lambda problem: frozenset()), "apart on nodes"),
     "near ones need no cells of their own": (partition, "list_single_cells", instead(lambda problem: frozenset()), "near on nodes"),
     "what is spread needs no cells of its own": (partition, "list_single_cells", instead(lambda problem: frozenset()), "spread over nodes"),
@@ -64,9 +61,9 @@ DEMAND_LIES: dict[str, tuple[object, str, Lie, str]] = {
     "host memory never ends": (FitsHostMemory, "encode", instead(silent), "host memory"),
     "host memory passes": (FitsHostMemory, "check", instead(silent), "host memory"),
     "nothing is kept while another phase runs": (
-        fits_memory, "peak", instead(lambda members, capacity: max((c.memory for c in members), default=0)), "offloaded, over the limit",
+        capacity, "peak", instead(lambda members, capacity: max((c.memory for c in members), default=0)), "offloaded, over the limit",
     ),
-    "what is offloaded passes": (fits_memory, "_in_phase", instead(lambda members, phase, capacity: 0), "offloaded, given"),
+    "what is offloaded passes": (capacity, "_in_phase", instead(lambda members, phase, capacity: 0), "offloaded, given"),
     "nothing is dealt out": (dealing, "needs_searched_nodes", instead(lambda problem, component: False), "on nodes, apart from accelerators"),
     "nothing of a wish is counted": (SplitGroups, "value", instead(lambda *arguments: 0), "preferred in racks"),
     "a wish costs one more": (SplitGroups, "encode", more, "preferred in racks"),

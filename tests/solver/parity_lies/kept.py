@@ -16,11 +16,9 @@ from placewright.solver.layout.bundle import Bundle
 from placewright.solver.layout.layout import Layout
 from placewright.solver.layout.ranks import GroupsCut
 from placewright.solver.model.variables import Variables
-from placewright.solver.rules.groups import kept_together
-from placewright.solver.rules.groups.in_nodes import GroupInNode
-from placewright.solver.rules.groups.kept_together import GroupsWhole
-from placewright.solver.rules.sharing import no_overlap
-from placewright.solver.rules.sharing.no_overlap import NoOverlap
+from placewright.solver.rules import groups, no_overlap
+from placewright.solver.rules.groups import GroupInNode, GroupsWhole
+from placewright.solver.rules.no_overlap import NoOverlap
 
 from .changes import Lie, instead, silent
 
@@ -79,8 +77,8 @@ KEPT_LIES: dict[str, tuple[object, str, Lie, str]] = {
         "component in two nodes",
     ),
     "given ones are kept whatever they are": (GroupsWhole, "encode", instead(silent), "given, kept"),
-    "given parts hold whole groups": (kept_together, "_are_whole", instead(lambda *arguments: True), "given, replicas over racks"),
-    "only part of a group is looked at": (kept_together, "torn", instead(lambda visits, size: {}), "tp group over nodes"),
+    "given parts hold whole groups": (groups, "_are_whole", instead(lambda *arguments: True), "given, replicas over racks"),
+    "only part of a group is looked at": (groups, "torn", instead(lambda visits, size: {}), "tp group over nodes"),
     "a range is kept wherever it starts": (GroupsWhole, "_starts", instead(silent), "range with replicas in a rack"),
     "interleaved groups are cut nowhere": (GroupsCut, "count_cut", instead(lambda self, start, stop: 0), "strided range over racks"),
     "groups over nodes are in one": (grain, "domain_multiple", default_stays, "tp group over nodes"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from placewright.solver.model.ranges import Ranges
-from placewright.solver.rules.location import pinned
-from placewright.solver.rules.order.in_step import InStep
+from placewright.solver.rules import location
+from placewright.solver.rules.order import InStep
 
 from .changes import Lie, instead
 
@@ -27,6 +27,6 @@ STEP_LIES: dict[str, tuple[Any, str, Lie, str]] = {
     "only where ranges begin matters": (Ranges, "rests", begins_alone, "in step, within"),
     "beside given ones nobody needs to be in step": (InStep, "encode", instead(lambda *arguments: None), "in step, beside given"),
     "any order of ranks passes": (InStep, "_check_turned", instead(lambda *arguments: ()), "in step, pinned apart, colocated"),
-    "colocated ranges are pinned apart": (pinned, "line_of", instead(lambda problem, each: (each,)), "in step, pinned apart, colocated"),
+    "colocated ranges are pinned apart": (location, "line_of", instead(lambda problem, each: (each,)), "in step, pinned apart, colocated"),
     "given ones may be out of step": (InStep, "encode", instead(lambda *arguments: None), "in step, given out of step"),
 }

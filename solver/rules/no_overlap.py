@@ -5,24 +5,24 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Sequence
 
-from ....models.component import Component
-from ....models.findings.finding import Finding, error
-from ....models.findings.wording import plural
-from ....models.machines.node_group import ACCELERATOR
-from ....models.placements.assignment import Assignment, runs_by_node_sort
-from ....models.problem import ConflictClause, Problem
-from ....models.ranks import list_ranks
-from ....models.sharing import Members, find_around, sharing_sets
-from ...layout.cells import enclosing_range, is_chain, numa_domains, shared_resources
-from ...layout.parts import bits
-from ...rule import ComponentRule
-from ...wording import lowest
+from ...models.component import Component
+from ...models.findings.finding import Finding, error
+from ...models.findings.wording import plural
+from ...models.machines.node_group import ACCELERATOR
+from ...models.placements.assignment import Assignment, runs_by_node_sort
+from ...models.problem import ConflictClause, Problem
+from ...models.ranks import list_ranks
+from ...models.sharing import Members, find_around, sharing_sets
+from ..layout.cells import enclosing_range, is_chain, numa_domains, shared_resources
+from ..layout.parts import bits
+from ..rule import ComponentRule
+from ..wording import lowest
 
 if TYPE_CHECKING:
-    from ...layout.bundle import Bundle
-    from ...layout.cells import Cell
-    from ...layout.pools import NodePool
-    from ...model.variables import Variables
+    from ..layout.bundle import Bundle
+    from ..layout.cells import Cell
+    from ..layout.pools import NodePool
+    from ..model.variables import Variables
 
 Holder = tuple[str, str, int]
 """Joined names of colocated components, the first of them, and their mask."""

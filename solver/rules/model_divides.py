@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Iterable, Iterator
 
-from ....models.component import Component
-from ....models.findings.finding import Finding, Severity, error, warning
-from ....models.findings.span import Edit
-from ....models.model_cards.card import ModelCard
-from ....models.model_cards.use import WORDS, Split
-from ....models.parallel import Parallel
-from ....models.placements.assignment import Assignment
-from ....models.problem import ConflictClause, Demand, Problem
+from ...models.component import Component
+from ...models.findings.finding import Finding, Severity, error, warning
+from ...models.findings.span import Edit
+from ...models.model_cards.card import ModelCard
+from ...models.model_cards.use import WORDS, Split
+from ...models.parallel import Parallel
+from ...models.placements.assignment import Assignment
+from ...models.problem import ConflictClause, Demand, Problem
 
 if TYPE_CHECKING:
-    from ...model.variables import Variables
+    from ..model.variables import Variables
 
 Use = tuple[Component, ModelCard, tuple[Split, ...]]
 """Component, its model, and the splits of the model by a single degree."""

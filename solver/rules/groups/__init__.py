@@ -1,1 +1,0 @@
-"""Rules about groups to keep together."""

@@ -1,1 +1,0 @@
-"""Rules about the order of ranks."""
