@@ -7,7 +7,7 @@ from dataclasses import fields
 from functools import cached_property
 from itertools import product
 from typing import AbstractSet as Set
-from typing import Iterator, Mapping
+from typing import Any, Iterator, Mapping
 
 from .component import (
     COLOCATED,
@@ -270,6 +270,11 @@ class Problem:
         """Return the problem with the degrees and sharing of an answer."""
         components = tuple(replace(component, parallel=degrees.get(component.name, component.parallel)) for component in self.components)
         return replace(self, job=replace(self.job, components=components, choices={})).decide(assignment)
+
+    def with_fields(self, changes: Mapping[str, Mapping[str, Any]]) -> Problem:
+        """Return the problem with changed fields of some components, by name."""
+        components = tuple(replace(c, **changes[c.name]) if c.name in changes else c for c in self.components)
+        return replace(self, job=replace(self.job, components=components))
 
     # -- what may be given up
 

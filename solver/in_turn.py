@@ -5,8 +5,6 @@ The nodes follow from the placement of all other components.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ..models.answer import UNDECIDED, Answer, Solve
 from ..models.findings.finding import error
 from ..models.machines.node_group import ACCELERATOR
@@ -38,11 +36,7 @@ def solve_in_turn(problem: Problem, solve: Solve) -> Answer:
 def with_in_turn_fixed(problem: Problem, plan: Plan) -> Problem:
     """Return the problem with `in_turn` processes fixed as in the plan."""
     names = problem.job.in_turn
-    components = tuple(
-        replace(component, runs=plan.assignment.of(component.name)) if component.name in names else component
-        for component in problem.components
-    )
-    return replace(problem, job=replace(problem.job, components=components)) if names else problem
+    return problem.with_fields({name: {"runs": plan.assignment.of(name)} for name in names}) if names else problem
 
 
 def _nodes(assignment: Assignment) -> int:
@@ -53,10 +47,6 @@ def _nodes(assignment: Assignment) -> int:
 
 def _dealt(problem: Problem, nodes: int) -> Problem:
     """Return the problem with `in_turn` processes on this number of nodes."""
-    components = tuple(
-        replace(component, runs=deal_round_robin(Assignment({component.name: component.runs}).world_size(component.name), nodes))
-        if component.name in problem.job.in_turn and component.runs is not None
-        else component
-        for component in problem.components
-    )
-    return replace(problem, job=replace(problem.job, components=components))
+    runs_of = {component.name: component.runs for component in problem.components if component.name in problem.job.in_turn}
+    sizes = {name: Assignment({name: runs}).world_size(name) for name, runs in runs_of.items() if runs is not None}
+    return problem.with_fields({name: {"runs": deal_round_robin(size, nodes)} for name, size in sizes.items()})

@@ -100,11 +100,7 @@ def why_component(problem: Problem, plan: Plan, name: str, solve: Solve) -> WhyC
 
 def _without(problem: Problem, plan: Plan, name: str, level: str, domain_name: str, solve: Solve) -> Without:
     nodes = tuple(node.rank for node in problem.cluster.nodes if domain(node, level) == domain_name)
-    components = tuple(
-        replace(component, excluded=tuple(sorted({*component.excluded, *nodes}))) if component.name == name else component
-        for component in problem.components
-    )
-    answer = solve(replace(problem, job=replace(problem.job, components=components)))
+    answer = solve(problem.with_fields({name: {"excluded": tuple(sorted({*problem[name].excluded, *nodes}))}}))
     if answer.plan is None:
         return Without(domain_name, answer.verdict)
     before, after = ({term.name: term.value for term in candidate.terms} for candidate in (plan, answer.plan))

@@ -127,10 +127,8 @@ def _traffic_first(plan: Plan) -> bool:
 
 def _choose(question: Problem, plan: Plan) -> Problem:
     """Return the question with the degrees of the plan."""
-    components = tuple(
-        replace(component, parallel=plan.degrees.get(component.name, component.parallel)) for component in question.components
-    )
-    return replace(question, job=replace(question.job, components=components, choices={}))
+    problem = question.with_fields({name: {"parallel": degrees} for name, degrees in plan.degrees.items()})
+    return replace(problem, job=replace(problem.job, choices={}))
 
 
 def _find_moved(problem: Problem, members: Members, before: Plan, now: Plan) -> GroupMoves:

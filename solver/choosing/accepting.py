@@ -162,11 +162,7 @@ def _with_choice(problem: Problem, name: str, degrees: tuple[Parallel, ...]) -> 
 
 def _with_counts(problem: Problem, component: Component, counts: Counts) -> Problem:
     """Return the problem with these counts; the upper end stays, so that objectives stay comparable."""
-    lowest_count = counts[0][0]
-    components = tuple(
-        replace(member, counts=counts, least=lowest_count) if member.name == component.name else member for member in problem.components
-    )
-    return replace(problem, job=replace(problem.job, components=components))
+    return problem.with_fields({component.name: {"counts": counts, "least": counts[0][0]}})
 
 
 def _counts(component: Component) -> Counts:

@@ -120,11 +120,8 @@ def _solve_as_placed(place: Solve, problem: Problem, answer: Answer) -> Answer:
     if answer.plan is None:
         return answer
     assignment = answer.plan.assignment
-    components = tuple(
-        component if component.runs is not None else replace(component, runs=assignment.of(component.name))
-        for component in problem.components
-    )
-    return place(replace(problem, job=replace(problem.job, components=components, overlaps={})))
+    problem = problem.with_fields({component.name: {"runs": assignment.of(component.name)} for component in problem.hinted})
+    return place(replace(problem, job=replace(problem.job, overlaps={})))
 
 
 def _drop_relations(problem: Problem) -> Problem:

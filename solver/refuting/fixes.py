@@ -107,12 +107,7 @@ def best(count: int, works: Callable[[int], bool]) -> int:
 
 def with_component(name: str, **fields: Any) -> Apply:
     """Return a change of fields of a single component."""
-
-    def apply(problem: Problem) -> Problem:
-        components = tuple(replace(member, **fields) if member.name == name else member for member in problem.components)
-        return replace(problem, job=replace(problem.job, components=components))
-
-    return apply
+    return lambda problem: problem.with_fields({name: fields})
 
 
 def asking(component: Component, amount: int) -> Apply:

@@ -270,12 +270,12 @@ class RankAligned(RelationRule):
     code, kind = "PW219", RANK_ALIGNED
 
     def subjects(self, problem: Problem) -> Iterable[Relation]:
-        return [r for r in problem.find_relations(RANK_ALIGNED) if all(problem.kind(problem[name]) != NODE for name in r.components)]
+        return [r for r in problem.find_relations(self.kind) if all(problem.kind(problem[name]) != NODE for name in r.components)]
 
     def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
-        """Require a common order of ranks; strides or given ranks may exclude it.
+        """Require a common order of ranks; sizes, strides or given ranks may exclude it.
 
-        The components are one bundle, and expansion gives them one order.
+        The components are one bundle, and expansion gives them one order or interleaves the groups.
         """
         require_one_order(problem, relation, variables)
 
@@ -301,7 +301,7 @@ def _place(seat: list[Seat]) -> str:
     return f"accelerator {seat[0][1]} of node {seat[0][0]}" if seat else "none"
 
 
-class ZeroCopy(RelationRule):
+class ZeroCopy(RankAligned):
     """On every accelerator, matching tensor parallel ranks of two components meet.
     Rank a of the first meets rank floor(a x tp of the second / tp of the first) of the second.
 
@@ -315,16 +315,6 @@ class ZeroCopy(RelationRule):
     """
 
     code, kind = "PW220", ZERO_COPY
-
-    def subjects(self, problem: Problem) -> Iterable[Relation]:
-        return [r for r in problem.find_relations(ZERO_COPY) if all(problem.kind(problem[name]) != NODE for name in r.components)]
-
-    def encode(self, problem: Problem, relation: Relation, variables: Variables) -> None:
-        """Require a common order of ranks; sizes, strides or given ranks may exclude it.
-
-        The components are one bundle, and expansion interleaves the groups.
-        """
-        require_one_order(problem, relation, variables)
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         first_name, second_name = relation.components
