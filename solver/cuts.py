@@ -9,9 +9,8 @@ from ..models.machines.topology import LEVELS
 from .layout.bundle import Bundle
 from .layout.layout import Layout
 from .model.variables import Variables
-from .objectives.domain_costs import UncoveredCost
 from .objectives.domains import count_of, fewest_of, rooms_of, several
-from .objectives.traffic import Collectives, DomainsTouched, WeightSync
+from .objectives.traffic import Collectives, DomainsTouched, UncoveredCost, WeightSync
 
 MOST_BUNDLES = 7
 """Largest number of bundles of a pool whose sets are counted."""

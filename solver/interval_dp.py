@@ -25,9 +25,8 @@ from .layout.bundle import Bundle
 from .layout.layout import Layout, Values
 from .layout.pools import Masks
 from .layout.ranges import Place, Places, all_lengths, fewest_nodes
-from .objectives.counts import MissingAccelerators, least_and_most
+from .objectives.counts import MissingAccelerators, NodesOfRanges, least_and_most
 from .objectives.domains import count_given, several
-from .objectives.nodes import NodesOfRanges
 from .objectives.tiers import Tier
 from .objectives.traffic import DomainTerm, Streams
 

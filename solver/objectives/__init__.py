@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 from ...models.machines.topology import LEVELS
-from .counts import MissingAccelerators, MissingProcesses, UnevenCounts
+from .counts import FullestNodes, MissingAccelerators, MissingProcesses, NodesOfRanges, UnevenCounts
 from .moves import MoveTerm
-from .nodes import FullestNodes, NodesOfRanges
 from .preferred import SplitGroups
 from .term import Objective
 from .traffic import Collectives, DomainsTouched, Streams, WeightSync

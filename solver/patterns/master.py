@@ -13,10 +13,9 @@ from ..layout.bundle import Bundle
 from ..layout.layout import Count, Layout, Values, list_allowed
 from ..model.amount import Amount, ConstraintModel, total
 from ..objectives.counts import MissingAccelerators
-from ..objectives.domain_costs import DomainCost, UnservedCost
 from ..objectives.term import Objective
 from ..objectives.tiers import Tier
-from ..objectives.traffic import DomainTerm
+from ..objectives.traffic import DomainCost, DomainTerm, UnservedCost
 from .applicability import applies, levels
 from .uses import JointContents, Uses, distribute
 

@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import Any, Callable
 
 import pytest
-from placewright.solver.objectives import domain_costs, domains
-from placewright.solver.objectives.domain_costs import LinkCost, UncoveredCost, UnservedCost
+from placewright.solver.objectives import domains, traffic
 from placewright.solver.objectives.domains import DomainCapacities
-from placewright.solver.objectives.traffic import Collectives, Streams, WeightSync
+from placewright.solver.objectives.traffic import Collectives, LinkCost, Streams, UncoveredCost, UnservedCost, WeightSync
 
 from .. import parity
 from .traffic_cases import TRAFFIC_CASES
@@ -31,12 +30,12 @@ def zero(original: Any) -> Any:
 
 
 LIES: dict[str, tuple[object, str, Callable[[Any], Any], str]] = {
-    "collectives cross to the first rack too": (domain_costs, "component_count", more, "collectives"),
+    "collectives cross to the first rack too": (traffic, "component_count", more, "collectives"),
     "an answer exchanges less": (Collectives, "value", less, "collectives"),
     "one rack more is needed": (domains, "fewest_of", more, "collectives"),
     "a rack holds one less": (DomainCapacities, "most", less, "collectives of a colocated set"),
     "the source is everywhere": (UncoveredCost, "is_uncovered_in", zero, "weights"),
-    "the source is nowhere": (domain_costs, "touches", lambda f: lambda v, c, *a: 0 if c.name == "a" else f(v, c, *a), "weights"),
+    "the source is nowhere": (traffic, "touches", lambda f: lambda v, c, *a: 0 if c.name == "a" else f(v, c, *a), "weights"),
     "an answer sends nothing": (WeightSync, "value", zero, "weights from given"),
     "everything is at home": (LinkCost, "is_local", lambda f: lambda *a: True, "weights"),
     "more must be sent than can be": (WeightSync, "bound", lambda f: lambda *a: 99, "weights"),

@@ -6,7 +6,7 @@ import pytest
 from placewright.solver.compile import encode_tier
 from placewright.solver.cuts import CUTS
 from placewright.solver.model.variables import Variables
-from placewright.solver.objectives import domain_costs, domains
+from placewright.solver.objectives import domains, traffic
 from placewright.solver.objectives.domains import DomainCapacities
 from placewright.solver.objectives.tiers import tiers
 from placewright.solver.rules import RULES
@@ -36,6 +36,6 @@ def test_a_capacity_that_is_too_small_is_noticed(monkeypatch: pytest.MonkeyPatch
 
 def test_one_domain_too_many_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     question, fewest = TRAFFIC_CASES["collectives"], domains.fewest
-    for module in (domains, domain_costs):
+    for module in (domains, traffic):
         monkeypatch.setattr(module, "fewest", lambda layout, bundle, level: fewest(layout, bundle, level) + 1)
     assert parity.encoded(question, RULES, [rows]) < parity.encoded(question, RULES)

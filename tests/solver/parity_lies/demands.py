@@ -8,7 +8,7 @@ from placewright.solver.expanding import expand
 from placewright.solver.layout import cells as partition
 from placewright.solver.layout import layout as dealing
 from placewright.solver.layout import ranks as rank_order
-from placewright.solver.objectives.nodes import FullestNodes
+from placewright.solver.objectives.counts import FullestNodes
 from placewright.solver.objectives.preferred import SplitGroups
 from placewright.solver.rules import capacity, location
 from placewright.solver.rules.capacity import FitsHostMemory

@@ -10,9 +10,8 @@ from placewright.models.problem import Problem
 from placewright.solver.check import check_explicit
 from placewright.solver.layout.layout import Layout
 from placewright.solver.refuting.census import Census, CountingProblem
-from placewright.solver.refuting.certificate import counting_row
+from placewright.solver.refuting.certificate import MAX_UNIONS, counting_row, shortage
 from placewright.solver.refuting.oracle import can_pack
-from placewright.solver.refuting.rows import MAX_UNIONS, shortage
 from sampling import examples
 
 from .. import parity
