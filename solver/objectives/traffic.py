@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Iterator, Mapping
+from typing import TYPE_CHECKING, ClassVar, Iterator, Mapping, Sequence
 
 from ...models.component import Component
 from ...models.job import Link
@@ -206,15 +206,24 @@ class UncoveredCost(LinkCost):
     def _union_rows(self, variables: Variables, pair: tuple[Bundle, Bundle], level: str) -> Amount:
         """Bound the load of both ends in a domain by their indicators.
 
-        Both fill a domain only if the source is there, or the target without it.
+        The source alone has at most its own share of the domain; the rest is for the target.
         """
         capacities = rooms_of(variables.layout)
         for name in capacities.names(level):
             if all(capacities.most(bundle, level, name) for bundle in pair):
                 load = variables.total(variables.accelerators_in(bundle, level, name) for bundle in pair)
-                indicator = touches(variables, self.source, level, name) + self.is_uncovered_in(variables, level, name)
-                variables.at_most(load, capacities.together(pair, level, name) * indicator)
+                variables.at_most(load, self.limit_of_load(variables, pair, level, name))
         return 0
+
+    def limit_of_load(self, variables: Variables, bundles: Sequence[Bundle], level: str, name: str) -> Amount:
+        """Return a limit on bundles in a domain where only the source has some without the target.
+
+        `bundles` are of one pool, the source first.
+        """
+        capacities, uncovered = rooms_of(variables.layout), self.is_uncovered_in(variables, level, name)
+        target_here, source_here = (touches(variables, component, level, name) for component in self.parties)
+        alone = capacities.most(bundles[0], level, name)
+        return alone * (source_here + uncovered) + max(0, capacities.together(bundles, level, name) - alone) * target_here
 
     def aggregates(self, variables: Variables, level: str) -> Iterator[Aggregate]:
         members = [
@@ -287,6 +296,27 @@ class UnservedCost(LinkCost):
             if limit and not isinstance(source_here, int):
                 asking = variables.count_held(self.component, level, name)
                 variables.at_most(asking - limit * source_here, self.count_left(variables, level, name))
+        self._rows_of_chains(variables, level)
+
+    def _rows_of_chains(self, variables: Variables, level: str) -> None:
+        """Bound the load of a domain where the source itself gets weights from a third component.
+
+        All are of one pool. What the source does not serve may fill the domain without it.
+        """
+        pair, capacities, pool_of = self.searched_pair(variables.layout), rooms_of(variables.layout), variables.layout.pool_of
+        for cost in WeightSync(level).costs(variables.problem) if pair else ():
+            ends = cost.searched_pair(variables.layout) if cost.component == self.source else None
+            bundles = (ends[0], *pair) if ends and pair else ()
+            if len({pool_of[bundle] for bundle in bundles}) != 1:
+                continue
+            for name in capacities.names(level):
+                if all(capacities.most(bundle, level, name) for bundle in bundles):
+                    left, least = self.count_left(variables, level, name), bundles[0].whole(level)
+                    uncovered, source_here = cost.is_uncovered_in(variables, level, name), touches(variables, self.source, level, name)
+                    sent, *loads = (variables.accelerators_in(bundle, level, name) for bundle in bundles)
+                    beside = max(0, capacities.together(bundles, level, name) - least) * source_here
+                    variables.at_most(variables.total(loads), beside + least * uncovered + left)
+                    variables.at_most(variables.total([sent, *loads]), cost.limit_of_load(variables, bundles, level, name) + left)
 
     def aggregates(self, variables: Variables, level: str) -> Iterator[Aggregate]:
         if (bundle := variables.bundle(self.source)) and not bundle.fixed:
