@@ -39,3 +39,10 @@ def test_one_domain_too_many_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None
     for module in (domains, traffic):
         monkeypatch.setattr(module, "fewest", lambda layout, bundle, level: fewest(layout, bundle, level) + 1)
     assert parity.encoded(question, RULES, [rows]) < parity.encoded(question, RULES)
+
+
+@pytest.mark.parametrize("name", ["weights", "all of it"])
+def test_a_load_that_is_too_small_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    question, limit = TRAFFIC_CASES[name], traffic.UncoveredCost.limit_of_load
+    monkeypatch.setattr(traffic.UncoveredCost, "limit_of_load", lambda *asked: limit(*asked) - 1)
+    assert parity.encoded(question, RULES, [rows]) < parity.encoded(question, RULES)

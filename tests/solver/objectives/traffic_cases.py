@@ -61,6 +61,16 @@ TRAFFIC_CASES: dict[str, Problem] = {
         sends("a", "b", weights=6),
         sends("b", "c", stream=1),
     ),
+    "all of it, at a ratio": linked(
+        problem(
+            cluster({"count": 3, "rack": "a"}, {"count": 2, "rack": "b"}),
+            component("a", 1),
+            component("b", 1),
+            component("c", 2, 3),
+        ),
+        sends("a", "b", weights=6),
+        sends("b", "c", stream=1, ratio=2),
+    ),
     "all of it, contiguous": linked(
         problem(RACKS, component("a", 2, traffic=4, contiguous=True), component("b", 1, 2)), sends("a", "b", weights=3, stream=1)
     ),
