@@ -32,7 +32,7 @@ def why_not(problem: Problem) -> Iterator[Finding]:
     """Yield the reason for infeasibility if no search is needed to find it."""
     if not problem.cluster.counted or not problem.hinted or any("placement" in component.spans for component in problem.hinted):
         return  # ranks that cannot be told yet are not left to solve
-    from ..solver.refuting.contradictions import find_contradiction  # which loads much, and is asked of few files
+    from ..solver.refuting.conflict import find_contradiction  # which loads much, and is asked of few files
 
     if problem.job.planning.workload is not None and any(component.timed for component in problem.hinted):
         from .why.quick_infeasibility import of_times

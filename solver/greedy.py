@@ -9,7 +9,7 @@ from typing import Mapping, Sequence
 
 from ..models.component import UNBOUNDED
 from ..models.machines.topology import LEVELS
-from .expanding.ranks import with_even_counts
+from .expanding.expand import with_even_counts
 from .expanding.unmoved import blocks
 from .layout.bundle import Bundle
 from .layout.cells import Cell

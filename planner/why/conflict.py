@@ -22,8 +22,7 @@ from ...models.quantity import memory_text
 from ...models.scope import WIDENS
 from ...solver.refuting.census import Census
 from ...solver.refuting.certificate import counting_row
-from ...solver.refuting.conflict import merge_clauses, minimal_with_sharing, with_line
-from ...solver.refuting.contradictions import find_contradiction
+from ...solver.refuting.conflict import find_contradiction, merge_clauses, minimal_with_sharing, with_line
 from ...solver.refuting.fix_choice import combine_changes, rank_changes
 from ...solver.refuting.fixes import GIB, FixTrial, asking, best, needing
 from ...solver.refuting.impossible import NO_CHANGE, OPEN, SHARING, open_choices_text

@@ -1,4 +1,4 @@
-"""Anytime lower bound of a model by branch and bound over its linear relaxation, on counts of domains.
+"""Anytime lower bound of a model: branch and bound on counts of domains.
 
 A count is a sum of indicators over all domains. Rounding a count moves the relaxation; rounding the
 indicator of one of many equal domains does not.
@@ -109,10 +109,8 @@ class BoundStage:
             variable: position for position, variable in enumerate(dict.fromkeys(variable for level in self._levels for variable in level))
         }
         self.nodes, self.work, self._order = 0, 0, 0
-        self._seen: list[dict[int, int]] = []
         self._add({}, None)
         self.is_solved = bool(self._heap)
-        self._root = self._integral(self._heap[0][-1]) if self._heap else {}
 
     @property
     def bound(self) -> int | None:
@@ -147,13 +145,7 @@ class BoundStage:
         """
         subproblems = [subproblem for *_, subproblem in heapq.nsmallest(AMONG * count, self._heap)]
         integral = [(subproblem.bound, self._integral(subproblem)) for subproblem in subproblems]
-        likely = [values for _, values in sorted(integral, key=lambda entry: (entry[0], -len(entry[1])))[:count]]
-        self._seen += likely
-        return likely
-
-    def find_agreed(self) -> dict[int, int]:
-        """Return indicators equal at the root and in all results of `likely` so far."""
-        return {indicator: value for indicator, value in self._root.items() if all(sample.get(indicator) == value for sample in self._seen)}
+        return [values for _, values in sorted(integral, key=lambda entry: (entry[0], -len(entry[1])))[:count]]
 
     def _integral(self, subproblem: Subproblem) -> dict[int, int]:
         """Return the integral indicators of a part's optimum, with their values."""

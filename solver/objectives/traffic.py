@@ -216,14 +216,14 @@ class UncoveredCost(LinkCost):
         return 0
 
     def limit_of_load(self, variables: Variables, bundles: Sequence[Bundle], level: str, name: str) -> Amount:
-        """Return a limit on bundles in a domain where only the source has some without the target.
+        """Return a limit on the load of some bundles in a domain, the source first.
 
-        `bundles` are of one pool, the source first.
+        All are of one pool, and without the target only the source has some.
         """
-        capacities, uncovered = rooms_of(variables.layout), self.is_uncovered_in(variables, level, name)
+        capacities, indicator = rooms_of(variables.layout), self.is_uncovered_in(variables, level, name)
         target_here, source_here = (touches(variables, component, level, name) for component in self.parties)
-        alone = capacities.most(bundles[0], level, name)
-        return alone * (source_here + uncovered) + max(0, capacities.together(bundles, level, name) - alone) * target_here
+        share = capacities.most(bundles[0], level, name)
+        return share * (source_here + indicator) + max(0, capacities.together(bundles, level, name) - share) * target_here
 
     def aggregates(self, variables: Variables, level: str) -> Iterator[Aggregate]:
         members = [
@@ -299,7 +299,7 @@ class UnservedCost(LinkCost):
         self._rows_of_chains(variables, level)
 
     def _rows_of_chains(self, variables: Variables, level: str) -> None:
-        """Bound the load of a domain where the source itself gets weights from a third component.
+        """Bound the load of a domain where the source gets weights from a third component.
 
         All are of one pool. What the source does not serve may fill the domain without it.
         """
@@ -311,12 +311,13 @@ class UnservedCost(LinkCost):
                 continue
             for name in capacities.names(level):
                 if all(capacities.most(bundle, level, name) for bundle in bundles):
-                    left, least = self.count_left(variables, level, name), bundles[0].whole(level)
-                    uncovered, source_here = cost.is_uncovered_in(variables, level, name), touches(variables, self.source, level, name)
-                    sent, *loads = (variables.accelerators_in(bundle, level, name) for bundle in bundles)
-                    beside = max(0, capacities.together(bundles, level, name) - least) * source_here
-                    variables.at_most(variables.total(loads), beside + least * uncovered + left)
-                    variables.at_most(variables.total([sent, *loads]), cost.limit_of_load(variables, bundles, level, name) + left)
+                    indicator, source_here = cost.is_uncovered_in(variables, level, name), touches(variables, self.source, level, name)
+                    remainder, fewest_sending = self.count_left(variables, level, name), bundles[0].whole(level)
+                    load = variables.total(variables.accelerators_in(bundle, level, name) for bundle in bundles[1:])
+                    load_with_sender = load + variables.accelerators_in(bundles[0], level, name)
+                    headroom = max(0, capacities.together(bundles, level, name) - fewest_sending)
+                    variables.at_most(load, headroom * source_here + fewest_sending * indicator + remainder)
+                    variables.at_most(load_with_sender, cost.limit_of_load(variables, bundles, level, name) + remainder)
 
     def aggregates(self, variables: Variables, level: str) -> Iterator[Aggregate]:
         if (bundle := variables.bundle(self.source)) and not bundle.fixed:

@@ -24,8 +24,16 @@ from ..session import Session
 from ..wording import join_names
 from .census import Census, CountingProblem, CountingRow, ResourceKind
 from .certificate import counting_row
-from .conflict import changeable_first, clauses, decides_resource_kind, list_briefly, merge_clauses, minimal_with_sharing, with_line
-from .contradictions import find_contradiction
+from .conflict import (
+    changeable_first,
+    clauses,
+    decides_resource_kind,
+    find_contradiction,
+    list_briefly,
+    merge_clauses,
+    minimal_with_sharing,
+    with_line,
+)
 from .fix_choice import combine_changes, find_given_beside, rank_changes
 from .fixes import Change, FixTrial
 from .oracle import Oracle, Verdict

@@ -10,7 +10,7 @@ from ...models.placements.assignment import Assignment
 from ...models.placements.plan import FEASIBLE, OPTIMAL, Plan
 from ...models.problem import Problem
 from ..enumeration import place
-from ..expanding.ranks import with_even_counts
+from ..expanding.expand import with_even_counts
 from ..layout.layout import Layout, Values
 from ..objectives.counts import UnevenCounts, least_uneven
 from ..objectives.tiers import bound_by_counting, plan_terms, tiers

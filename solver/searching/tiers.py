@@ -116,7 +116,7 @@ class TierSearch:
         """Run the relaxation, then search with its suggestions and on the whole model."""
         if self._is_open():
             self._advance(stage, limits.relaxations)
-        for indicators in (*stage.likely(PARTS), stage.find_agreed()):
+        for indicators in stage.likely(PARTS):
             if not self._is_open() or self._narrow(indicators, min(limits.narrowed * self.scale, A_PART * self.left)) is Status.UNKNOWN:
                 break
         if self._is_open() and self._is_far():

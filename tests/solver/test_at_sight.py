@@ -14,7 +14,7 @@ from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.problem import Problem
 from placewright.planner.verify import MOST_NODES, why_not
-from placewright.solver.refuting.contradictions import find_contradiction
+from placewright.solver.refuting.conflict import find_contradiction
 from placewright.solver.searching.search import solve
 from sampling import examples
 

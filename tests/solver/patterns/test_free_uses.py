@@ -9,8 +9,7 @@ import pytest
 from placewright.solver.layout.layout import Layout
 from placewright.solver.model.engine import Status, run
 from placewright.solver.patterns.applicability import group_domains, permits
-from placewright.solver.patterns.master import uses_of
-from placewright.solver.patterns.uses import Domain, Vector, distribute, supports
+from placewright.solver.patterns.master import Domain, Vector, distribute, supports, uses_of
 
 from ..cases import cluster, component, problem
 from ..weighed import weighed
