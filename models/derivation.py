@@ -9,7 +9,7 @@ from .record import dataclass
 
 WORLD_SIZE, PROCESSES_PER_NODE, REPLICA_SIZE = "world size", "processes per node", "replica size"
 DATA_PARALLEL_SIZE, REPLICAS, CPUS = "data parallel size", "replicas", "CPUs"
-"""Names of numbers derived for every problem (see solver/explaining/numbers.py).
+"""Names of numbers derived for every problem (see solver/explaining/needs.py).
 
 A dialect with the framework's own formula for a number uses the same name; its derivation is then
 shown instead.

@@ -18,7 +18,7 @@ from ..models.planning.problem import PlanningProblem, Task
 from ..models.planning.workload import SECONDS
 from ..models.problem import Problem
 from ..models.reading import Reading
-from ..solver.choosing.even_degrees import evenly
+from ..solver.choosing.degrees import evenly
 from ..solver.choosing.pool_layouts import place_in_pools
 from ..solver.explaining.demands import format_seconds
 from ..solver.explaining.explain import Explanation

@@ -54,7 +54,7 @@ class Solver:
 
     def _answer(self, problem: Problem) -> Answer:
         """Return the answer of a problem by what is open in it: places, counts without times, or counts by time."""
-        from ..solver.choosing.even_degrees import with_even_degrees
+        from ..solver.choosing.degrees import with_even_degrees
 
         if problem.job.planning.workload is None:
             return with_even_degrees(problem, self._without_times)
@@ -69,7 +69,7 @@ class Solver:
     def _without_times(self, problem: Problem) -> Answer:
         """Choose degrees that fit, then counts that the framework accepts."""
         from ..solver.choosing.accepting import with_accepted_counts
-        from ..solver.choosing.fitting_degrees import with_fitting_degrees
+        from ..solver.choosing.degrees import with_fitting_degrees
         from ..solver.choosing.splits import with_splits
 
         accept: Solve = partial(
@@ -87,7 +87,7 @@ class Solver:
 
     def _by_time(self, problem: Problem) -> Answer:
         """Return the plan within estimates; the policies ask each other."""
-        from ..solver.choosing.even_degrees import with_even_degrees
+        from ..solver.choosing.degrees import with_even_degrees
         from .policies import fit_estimates, plan_leading_choices
         from .untimed import with_companions
 

@@ -13,7 +13,7 @@ from ..models.planning.option import NO_KIND
 from ..models.planning.problem import PlanningProblem
 from ..models.planning.workload import LINEAR, SECONDS, Measurement, TimedComponent
 from ..models.problem import Problem
-from ..solver.choosing.even_degrees import refused_degrees
+from ..solver.choosing.degrees import refused_degrees
 from ..solver.wording import join_names
 from .capacity import timed_model
 from .times import rests_on, slowest, time_of, times_on

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import groupby
-from typing import ClassVar, Iterator, Protocol, Sequence
+from typing import ClassVar, Iterator, Sequence
 
 from ..models.findings.finding import Finding, Severity, warning
 from ..models.findings.wording import are, plural, with_noun
@@ -24,16 +24,6 @@ COMPARE_HELP = "by the times of its components a job may be best so: `solve` com
 """Help for timed jobs: only a search can compare a plan that leaves accelerators idle."""
 
 
-class Advice(Protocol):
-    """Check for a legal but probably unintended placement."""
-
-    code: ClassVar[str]
-
-    def check(self, problem: Problem, assignment: Assignment) -> Iterator[Finding]:
-        """Yield warnings and notes about an assignment that passes all rules."""
-        ...
-
-
 class IdleAccelerators:
     """Some accelerators are used and others are idle, in a fully placed job.
 
@@ -47,6 +37,7 @@ class IdleAccelerators:
     code: ClassVar[str] = "PW801"
 
     def check(self, problem: Problem, assignment: Assignment) -> Iterator[Finding]:
+        """Yield warnings and notes about an assignment that passes all rules."""
         if problem.hinted or not problem.cluster.counted:
             return
         idle: list[tuple[range, int]] = []
@@ -164,4 +155,4 @@ class EstimatedMemory:
             yield from check_estimates(problem, assignment, self.code)
 
 
-ADVICE: tuple[Advice, ...] = (IdleAccelerators(), PartialOverlap(), EstimatedMemory())
+ADVICE: tuple[IdleAccelerators | PartialOverlap | EstimatedMemory, ...] = (IdleAccelerators(), PartialOverlap(), EstimatedMemory())

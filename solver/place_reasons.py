@@ -17,8 +17,9 @@ from ..models.placements.plan import OPTIMAL, Plan
 from ..models.placements.reasons import ALL, FULL, MORE, OUT, SMALL, Reason, WhyAccelerator, WhyComponent, Without
 from ..models.problem import Problem
 from .check import check
+from .layout.bundle import unit
 from .layout.parts import bits
-from .layout.previous import Members, piece_size
+from .layout.previous import Members
 from .rules.no_overlap import NoOverlap
 from .structure import level_of
 
@@ -30,7 +31,7 @@ class NodeExclusions:
     """Nodes that colocated components may use, with the rule against all others."""
 
     def __init__(self, problem: Problem, members: Members) -> None:
-        self.problem, self.members, self.size = problem, members, piece_size(problem, members)
+        self.problem, self.members, self.size = problem, members, unit(problem, members)
         self.kind = problem.kind(members[0])
         exclusions = tuple(self._reduce(component) for component in members)
         names = {component.name for component in members}

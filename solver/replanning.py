@@ -18,7 +18,8 @@ from ..models.placements.run import Run
 from ..models.placements.run_checks import carry_over, deal_round_robin
 from ..models.problem import AMOUNT, Cap, Problem
 from ..models.sharing import given_part
-from .layout.previous import Members, Pieces, movable, piece_size, pieces, remaining
+from .layout.bundle import unit
+from .layout.previous import Members, Pieces, movable, pieces, remaining
 from .objectives.counts import MissingAccelerators
 from .objectives.moves import MoveTerm
 from .objectives.preferred import SplitGroups
@@ -132,7 +133,7 @@ def _choose(question: Problem, plan: Plan) -> Problem:
 
 
 def _find_moved(problem: Problem, members: Members, before: Plan, now: Plan) -> GroupMoves:
-    size = piece_size(problem, members)
+    size = unit(problem, members)
     running = pieces(problem, members, before.assignment)
     old = pieces(problem, members, problem.previous) if problem.previous else Pieces({}, {}, 0)
     remnants, new = remaining(problem, members, old).at, pieces(problem, members, now.assignment).at

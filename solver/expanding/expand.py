@@ -22,15 +22,11 @@ from .counts import ExpansionFailed, FreeResources, NodeMasks, assign_counts
 from .unmoved import find_enclosed_beside, order_ranks, unmoved_groups, were_ranked, without_unmoved
 
 
-class PinsBroken(ExpansionFailed):
-    """Accepted values violate the pins: an internal error, never a faulty input."""
-
-
 def order_pinned(problem: Problem, component: Component, seats: Sequence[Seat]) -> list[Seat]:
     """Return the resources of a component in rank order, with pinned ranks on their nodes.
 
     Whole groups are swapped, together in all components that share one order of ranks. The order is
-    unchanged where it follows the order of nodes or of a range. Raises PinsBroken if no order
+    unchanged where it follows the order of nodes or of a range. Raises ExpansionFailed if no order
     satisfies the pins.
     """
     line = line_of(problem, component)
@@ -40,7 +36,7 @@ def order_pinned(problem: Problem, component: Component, seats: Sequence[Seat]) 
         return list(seats)
     blocks_of_pins = split_pinned(problem, line)
     if blocks_of_pins is None:
-        raise PinsBroken(f"the pins of {component.name} leave blocks of it in several domains")
+        raise ExpansionFailed(f"the pins of {component.name} leave blocks of it in several domains")
     size = unit(problem, line)
     pieces = [seats[start : start + size] for start in range(0, len(seats), size)]
     pins = {number: nodes for numbers, nodes in blocks_of_pins[0] for number in numbers}
@@ -70,7 +66,7 @@ def _arrange(
         names = {domain(problem.cluster.nodes[node], level) for number in block for node in sorted(pins.get(number, ()))}
         for name in names:
             if len(numbers_in.get(name, ())) + size > len(positions_in.get(name, ())):
-                raise PinsBroken(f"{name} has no room for a block that is pinned to it")
+                raise ExpansionFailed(f"{name} has no room for a block that is pinned to it")
             numbers_in[name] += block
     members = {number for block_numbers in numbers_in.values() for number in block_numbers}
     for block in (block for block in cut if block[0] not in members):
@@ -78,7 +74,7 @@ def _arrange(
             (name for name, domain_positions in positions_in.items() if len(numbers_in[name]) + size <= len(domain_positions)), None
         )
         if free is None:
-            raise PinsBroken(f"no {level} has room for a whole block")
+            raise ExpansionFailed(f"no {level} has room for a whole block")
         numbers_in[free] += block
     order: dict[int, int] = {}
     for name, domain_positions in positions_in.items():
@@ -113,7 +109,7 @@ def map_pieces(pins: dict[int, Allowed], nodes: Sequence[int], numbers: Sequence
 
     for number in sorted((n for n in numbers if n in pins), key=lambda number: nodes[current[number]] not in pins[number]):
         if not place(number, set()):
-            raise PinsBroken(f"pinned group {number} has no place on its nodes")
+            raise ExpansionFailed(f"pinned group {number} has no place on its nodes")
     order = {number: current[number] for node, members in numbers_on.items() for number in members if nodes[current[number]] == node}
     waiting: dict[int, list[int]] = {}
     occupied_positions = set(order.values())

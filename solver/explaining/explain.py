@@ -19,8 +19,7 @@ from ...models.text.environment import Environment
 from ..stretches import components_by_accelerators
 from ..unchecked import missing_in
 from .demands import DemandText, demands_of, list_times
-from .needs import Needs, needs_of
-from .numbers import numbers
+from .needs import Needs, needs_of, numbers
 
 NOT_SHOWN = "not shown"
 USUAL = (1, 2, 4, 8, 16)

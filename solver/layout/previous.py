@@ -59,18 +59,13 @@ def movable(problem: Problem) -> tuple[Members, ...]:
     )
 
 
-def piece_size(problem: Problem, members: Members) -> int:
-    """Return the resources of a piece of components on the same accelerators."""
-    return unit(problem, members)
-
-
 def pieces(problem: Problem, members: Members, assignment: Assignment) -> Pieces:
     """Return the pieces of the components in an Assignment.
 
     The Assignment may lack processes. If the components were on different resources, a piece is one
     that all of them held. A component without a place is ignored.
     """
-    size = piece_size(problem, members)
+    size = unit(problem, members)
     piece_sets = [
         _pieces(component.per_process, size, assignment.of(component.name)) for component in members if assignment.of(component.name)
     ]

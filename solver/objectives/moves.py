@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Callable, ClassVar, Iterator, Mapping
 from ...models.component import COLOCATED
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
+from ..layout.bundle import unit
 from ..layout.cells import numa_domains
 from ..layout.parts import bits
-from ..layout.previous import Members, Piece, movable, overlap, piece_size, pieces, survivors
+from ..layout.previous import Members, Piece, movable, overlap, pieces, survivors
 
 if TYPE_CHECKING:
     from ..layout.bundle import Bundle
@@ -156,7 +157,7 @@ def _must_end(problem: Problem, members: Members) -> int:
 
     No answer can keep them.
     """
-    most = min(component.most for component in members) // piece_size(problem, members)
+    most = min(component.most for component in members) // unit(problem, members)
     return max(0, len(survivors(problem, members).at) - most)
 
 

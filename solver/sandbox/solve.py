@@ -10,7 +10,7 @@ from typing import Sequence
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer
 from ...models.findings.finding import Finding, error
 from ...models.placements.plan import Plan
-from ...models.problem import AMOUNT, Problem
+from ...models.problem import Problem
 from ..searching.progress import Incumbents, OnProgress, silent
 from ..searching.search import LIMIT, SEED
 from ..searching.search import solve as search
@@ -27,15 +27,12 @@ BEGIN = "import sys; sys.path[:] = sys.argv[1:-1]; from placewright.solver.sandb
 
 def report_unexplained(problem: Problem) -> Finding:
     """Return the finding of a problem refuted by sums, without fixes."""
-    from ..refuting.certificate import counting_row
+    from ..refuting.impossible import shortage
 
-    row = next(filter(None, map(counting_row, problem.alternatives())), None)
     help_text = "loosen a demand, or add nodes: the change that helps is unknown"
-    if row is None:
-        return error("PW601", "", "impossible: what is given leaves no choice of parallel degrees", help=help_text)
-    subject = row.components[0]
-    span, short = subject.span(AMOUNT), row.need - row.have
-    return error("PW601", subject.name, f"impossible: {row}", span, help=help_text, witnesses=(row.need, row.have), amount=short)
+    finding = shortage(problem)
+    message = "impossible: what is given leaves no choice of parallel degrees"
+    return replace(finding, help=help_text) if finding else error("PW601", "", message, help=help_text)
 
 
 def command(memory: int = MEMORY) -> tuple[str, ...]:

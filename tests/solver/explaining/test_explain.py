@@ -18,7 +18,7 @@ from placewright.models.text.document import Document
 from placewright.models.text.source import Source
 from placewright.planner.accounting import explain
 from placewright.solver.explaining.explain import PARTLY, WITHIN, Explanation
-from placewright.solver.explaining.numbers import numbers
+from placewright.solver.explaining.needs import numbers
 from sampling import examples
 
 NAMES = ("actor", "rollout", "env", "reward", "critic")

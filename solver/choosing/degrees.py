@@ -1,13 +1,14 @@
-"""Degrees that divide a model, preferred where a plan with them exists."""
+"""Degrees that divide a model or fit the memory, preferred where a plan exists."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterator, Mapping
+from typing import Collection, Iterator, Mapping, Sequence
 
 from ...models.answer import IMPOSSIBLE, Answer, Solve
 from ...models.component import Component
 from ...models.findings.finding import Finding, Severity, warning
+from ...models.memory.estimate import estimate_memory
 from ...models.model_cards.card import ModelCard
 from ...models.model_cards.use import WORDS, Split
 from ...models.parallel import Parallel
@@ -15,7 +16,7 @@ from ...models.problem import Problem
 from ..rules.model_divides import is_open
 from ..wording import few
 
-CODE = "PW404"
+UNEVEN, TOO_LITTLE_MEMORY = "PW404", "PW805"
 
 
 def with_even_degrees(problem: Problem, plan: Solve) -> Answer:
@@ -47,7 +48,7 @@ def _torn(problem: Problem, answer: Answer) -> Iterator[Finding]:
                 quantity, even = f"{amount} {WORDS[split.card_field]}", [size for size in range(1, most + 1) if split.fits(amount, size)]
                 message = f"the plan has {split.degree} {split.of(parallel)} for `{name}`, among which its {quantity} do not divide"
                 advice = f"if what runs it needs them divided evenly, let {split.degree} be one of {few(even)} too"
-                yield warning(CODE, name, message, component.span("parallel"), help=advice)
+                yield warning(UNEVEN, name, message, component.span("parallel"), help=advice)
 
 
 def _report_left_out(problem: Problem, even: Problem) -> Iterator[Finding]:
@@ -56,7 +57,7 @@ def _report_left_out(problem: Problem, even: Problem) -> Iterator[Finding]:
         degrees, card = " or ".join(f"{split.degree} {size}" for size in sizes), card_of(problem, name)
         message = f"no plan with {degrees} of `{name}` was looked at: its {getattr(card, split.card_field)} {WORDS[split.card_field]} do not divide so"
         advice = "leave only such degrees open, if what runs it takes them"
-        yield Finding(CODE, Severity.NOTE, name, message, problem[name].span("parallel"), help=advice)
+        yield Finding(UNEVEN, Severity.NOTE, name, message, problem[name].span("parallel"), help=advice)
 
 
 def refused_degrees(problem: Problem) -> Iterator[str]:
@@ -113,3 +114,44 @@ def uneven(problem: Problem, component: Component, parallel: Parallel) -> Iterat
         amount = getattr(card, split.card_field)
         if amount and is_open(problem, component, split) and not split.fits(amount, split.of(parallel)):
             yield split
+
+
+def with_fitting_degrees(problem: Problem, place: Solve) -> Answer:
+    """Place without times: degrees that fit first, all degrees if these allow no plan.
+
+    What still may not fit in the answer is a warning.
+    """
+    if not any(component.estimate for component in problem.hinted):
+        return place(problem)
+    from ..estimated_bill import check_estimates  # loaded for estimates alone
+
+    choices = {name: _fitting(problem, problem[name], every) or every for name, every in problem.job.choices.items()}
+    left_out = {name: {*every} - {*choices[name]} for name, every in problem.job.choices.items()}
+    notes = tuple(_note(problem[name], degrees) for name, degrees in left_out.items() if degrees)
+    answer = place(replace(problem, job=replace(problem.job, choices=choices)))
+    if answer.plan is None and notes:
+        answer, notes = place(problem), ()
+    if answer.plan is None:
+        return answer
+    fixed_problem = problem.as_chosen(answer.plan.degrees, answer.plan.assignment)
+    tight = (
+        replace(finding, severity=Severity.WARNING) for finding in check_estimates(fixed_problem, answer.plan.assignment, TOO_LITTLE_MEMORY)
+    )
+    return replace(answer, findings=(*answer.findings, *notes, *tight))
+
+
+def _fitting(problem: Problem, component: Component, choices: Sequence[Parallel]) -> tuple[Parallel, ...]:
+    """Return the degrees that fit by the high of the estimate."""
+    capacity = max((stretch.node.accelerator_memory or 0 for stretch in problem.cluster.alike), default=0)
+    if not capacity or component.estimate is None or component.memory or component.offloaded:
+        return tuple(choices)
+    use, most = problem.job.models.get(component.name), min(component.most, problem.cluster.total())
+    needs = ((parallel, estimate_memory(component, use.card if use else None, parallel, most, capacity)) for parallel in choices)
+    return tuple(parallel for parallel, need in needs if need is None or need.high <= capacity)
+
+
+def _note(component: Component, degrees: Collection[Parallel]) -> Finding:
+    text = " or ".join(sorted(map(str, degrees)))
+    message = f"no plan with {text} of `{component.name}` was looked at: by the estimate its memory may not suffice"
+    advice = "write the `memory` that was measured, if it is less"
+    return Finding(TOO_LITTLE_MEMORY, Severity.NOTE, component.name, message, component.span("estimate"), help=advice)
