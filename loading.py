@@ -19,7 +19,7 @@ Machines = Union[str, Path, Cluster, DeclaredNodes, None]
 Readable = Union[str, Path, Reading, Mapping[str, Any]]
 """Path, text (a string of several lines), mapping, or a Reading."""
 PASTED = "<text>"
-"""Name of a configuration that is no file."""
+"""Name of a configuration that is not a file."""
 
 
 def cluster(text: str | Path) -> Cluster | DeclaredNodes:
@@ -78,7 +78,7 @@ def load(
 
 
 def text_of(file: str | Path | Mapping[str, Any]) -> str | None:
-    """Return the text of a configuration that is no path; None for a path.
+    """Return the text of a configuration that is not a path; None for a path.
 
     Raises TypeError for a mapping with values that YAML has not.
     """

@@ -97,7 +97,7 @@ class LazyGroup(click.Group):
 
 
 def _guess_verb(word: str) -> str:
-    """Return the probable meaning of a word that is no verb."""
+    """Return the probable meaning of a word that is not a verb."""
     from ..models.text.nearest import closest
 
     if os.path.exists(word):

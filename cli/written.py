@@ -91,7 +91,7 @@ def write_fixes(files: Sequence[FixedFile]) -> None:
     for file in files:
         try:
             if not os.path.isfile(file.name):
-                raise OSError(0, "it is no regular file")
+                raise OSError(0, "it is not a regular file")
             with open(file.name, "rb") as stream:
                 before = stream.read()
             mark = _BOM if before.startswith(_BOM) else b""

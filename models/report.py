@@ -122,7 +122,7 @@ class Converted:
         the target cannot express it) or ``unusable`` (unreadable file, or unknown nodes).
     text : the new file; "" if there is none.
     losses : everything that the new file omits or states differently (PW605).
-    renames : a note per component with another name in the new file, which is no loss.
+    renames : a note per component with another name in the new file, which is not a loss.
     findings : the reasons for a missing file.
     cluster : cluster of the verification.
     """

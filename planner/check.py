@@ -77,7 +77,7 @@ def _options(question: PlanningProblem, design: Design) -> Iterator[str]:
 
 
 def no_option(name: str, option: Option | None) -> str:
-    """Format the fault of a component whose configuration is no option."""
+    """Format the fault of a component whose configuration is not an option."""
     amount = "it has no option" if option is None else f"not on {option.amount} with these degrees"
     return f"`{name}` may not run so, {amount}: its counts, degrees, batches or times do not allow it"
 
@@ -197,7 +197,7 @@ def find_broken_limits(question: PlanningProblem, design: Design) -> Iterator[st
         has, met = design.options[first].amount, design.options[second]
         if uses[first] & uses[second] and has * met.processes % met.amount:
             size = met.amount // met.processes
-            yield f"`{first}` shares accelerators with `{second}`, but {has} are no whole groups for processes of {size}"
+            yield f"`{first}` shares accelerators with `{second}`, but {has} are not whole groups for processes of {size}"
     for multiple in dict.fromkeys(constraint for arrangement in question.ways for constraint in arrangement.multiples):
         amount, partner_amount = design.options[multiple.component].amount, design.options[multiple.partner].amount
         if any(degrees not in (None, design.options[name].parallel) for name, degrees in multiple.meant):

@@ -86,7 +86,7 @@ def _answer(loop: BendersLoop) -> Answer:
         changes = helps_to_place(loop.problem, planner, question.scope.left_out, lowest_time)
         return _note_scope(with_help(verdict, changes), question)
     bounds = [] if loop.closed or loop.searched.bound is None else [loop.least]
-    # A baseline whose notation or legality is unknown is no plan; still, no claim may ignore its
+    # A baseline whose notation or legality is unknown is not a plan; still, no claim may ignore its
     # price.
     is_possible = baseline is not None and (baseline.unclear or baseline.may_stay(question))
     possible_prices = [loop.price(baseline.priced)] if baseline is not None and baseline.priced is not None and is_possible else []

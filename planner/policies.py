@@ -106,7 +106,7 @@ def _widen_companions(plan: Solve, problem: Problem, answer: Answer) -> Answer:
     more = plan(replace(problem, job=replace(problem.job, components=components)))
     if more.planned is None or more.planned.price[0] > answer.planned.price[0]:
         return answer
-    question = answer.planned.question  # what was asked: that it is on no fewer is no demand
+    question = answer.planned.question  # what was asked: that it is on no fewer is not a demand
     has_options = all(option in question.options[name] for name, option in more.planned.best.design.options.items())
     result = replace(more.planned, bound=answer.planned.bound, proved=answer.planned.proved)
     return replace(more, planned=replace(result, question=question) if has_options else result)

@@ -7,7 +7,7 @@ import unicodedata
 from typing import TextIO
 
 TAB = "    "
-_HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"}  # a space that is no space is a trap of its own
+_HIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"}  # a space that is not a space is a trap of its own
 _NAMED = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
 _STYLES = {"red": "1;31", "yellow": "1;33", "blue": "1;34", "cyan": "1;36", "green": "1;32", "bold": "1"}
 

@@ -10,7 +10,7 @@ from typing import Iterator, TextIO
 from .terminal import cells
 
 PIPED = 100
-"""Columns of an output that is no terminal."""
+"""Columns of an output that is not a terminal."""
 LEAST, MOST = 40, 200
 """Bounds of the columns of a terminal."""
 COLUMNS: ContextVar[int] = ContextVar("COLUMNS", default=PIPED)

@@ -130,7 +130,7 @@ def machines_of(devices: Sequence[Source], matrices: Sequence[Source]) -> list[M
         try:
             devices_read = read_devices(source.text)
         except ValueError as problem:
-            raise _unreadable(source.name, f"`{source.name}` is no output of `nvidia-smi -L`: {problem}") from None
+            raise _unreadable(source.name, f"`{source.name}` is not an output of `nvidia-smi -L`: {problem}") from None
         stem = source.name.replace("\\", "/").rpartition("/")[2].partition(".")[0]
         machines += [(name or (stem if len(devices) > 1 and len(devices_read) == 1 else ""), machine) for name, machine in devices_read]
     if len(matrices) not in (0, 1, len(machines)):
@@ -148,7 +148,7 @@ def _with_matrix(machine: Machine, source: Source | None) -> Machine:
     try:
         matrix = read_matrix(source.text)
     except ValueError as problem:
-        raise _unreadable(source.name, f"`{source.name}` is no output of `nvidia-smi topo -m`: {problem}") from None
+        raise _unreadable(source.name, f"`{source.name}` is not an output of `nvidia-smi topo -m`: {problem}") from None
     return _add_topology(machine, matrix, source)
 
 

@@ -54,7 +54,7 @@ class IdleAccelerators:
             reserves_nodes, workload = problem.job.capabilities.reserves_nodes, problem.job.planning.workload
             warns = reserves_nodes or (count < usage and workload is None)
             request = _idle_by_request(workload, usage, total) if workload else ""
-            message = f"{count} of {with_noun(total, 'accelerator')} {are(count)} held by no component"
+            message = f"{count} of {with_noun(total, 'accelerator')} {are(count)} unused"
             message += ", on nodes that are reserved whole" * reserves_nodes + (f": {request}" if request else "")
             yield Finding(
                 self.code, Severity.WARNING if warns else Severity.NOTE, "", message, help=COMPARE_HELP if workload and not request else "",

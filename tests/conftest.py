@@ -13,7 +13,7 @@ import pytest
 from _pytest.mark.expression import Expression
 from hypothesis import HealthCheck, settings
 
-# No test fails because the machine is slow: what it costs to make an example or to try it is no property of the code.
+# No test fails because the machine is slow: what it costs to make an example or to try it is not a property of the code.
 settings.register_profile("any machine", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 

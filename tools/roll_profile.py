@@ -25,7 +25,7 @@ Profile = dict[str, dict[str, Any]]
 def profile(checkout: Path) -> Profile:
     """Return classes (base, file), ``Class.key`` (type, default), and programs with their class.
 
-    A default that is no plain value is None.
+    A default that is not a plain value is None.
     """
     result: Profile = {"classes": {}, "keys": {}, "programs": {}}
     for place in PLACES:

@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     targets = {match[1] for file in folder.glob("*.json") for match in _TARGET.finditer(file.read_text("utf-8"))}
     new = {name: fields for name, fields in fields_of(Path(options.checkout)).items() if name in targets}
     if not new or options.release not in names:
-        raise SystemExit(f"{options.checkout} has no dataclass that is known, or {options.release} is no known release")
+        raise SystemExit(f"{options.checkout} has no dataclass that is known, or {options.release} is not a known release")
     releases, index = Releases(names), names.index(options.release)
     file = folder / "fields.json"
     known = _decode(json.loads(file.read_text("utf-8")), releases) if file.is_file() else {}

@@ -109,7 +109,7 @@ def configurations(folder: str) -> Iterator[str]:
 
 
 def places_nothing(reading: Reading) -> bool:
-    """Return True if a YAML file is no configuration, or a part for composition."""
+    """Return True if a YAML file is not a configuration, or a part for composition."""
     codes = {finding.code for finding in reading.findings if finding.unusable}
     if "PW010" in codes or (reading.dialect in DIALECTS and not is_meant_for(dialect_named(reading.dialect), reading.document)):
         return True

@@ -47,7 +47,7 @@ _ALLOW_ENV = "Let interpolations read this environment variable; its text is nev
 _CLUSTER = "The machines: NODESxACCELERATORS[xMODEL] such as 2x8xH100 or 2x8+1x0, x8 for as many nodes as the file "
 _CLUSTER += "declares with 8 each, or a cluster file."
 _MODEL = "The `config.json` of the policy, whose heads, layers and experts are divided among ranks. In a native file it is the model "
-_MODEL += "of each component that has degrees or an `estimate`, names no other model, and is no critic, reward, teacher, env or agent."
+_MODEL += "of each component that has degrees or an `estimate`, names no other model, and is not a critic, reward, teacher, env or agent."
 CLUSTER_VARIABLE = "PLACEWRIGHT_CLUSTER"
 """Environment variable that names the cluster if the command line does not."""
 DIALECTS = ("auto", *dialect_names.DIALECTS)
@@ -245,7 +245,7 @@ class Seconds(click.FloatRange):
         """Return the number; anything else is a usage error."""
         seconds = float(super().convert(value, param, ctx))
         if not math.isfinite(seconds):
-            self.fail(f"{value} is no number of seconds.", param, ctx)
+            self.fail(f"{value} is not a number of seconds.", param, ctx)
         return seconds
 
 

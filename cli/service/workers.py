@@ -66,7 +66,7 @@ class Worker(asyncio.SubprocessProtocol):
         self._pipe = cast(asyncio.WriteTransport, self.process.get_pipe_transport(0))
 
     async def load(self) -> None:
-        """Wait until the process has loaded what it needs, or has ended: that is no part of an answer's time."""
+        """Wait until the process has loaded what it needs, or has ended: that is not a part of an answer's time."""
         with contextlib.suppress(Crashed):
             await self._answer
 

@@ -53,7 +53,7 @@ class GroupSettings:
             if not isinstance(setting.value, MapNode) and (is_group or (looks_like and search.unseen)):
                 groups._sort(setting, findings)
             elif looks_like:
-                message = f"there is no folder `{setting.key}`, so it is no group that could be chosen"
+                message = f"there is no folder `{setting.key}`, so it is not a group that could be chosen"
                 findings.append(_build_error(setting, message, search.why_not_found))
             else:
                 groups.value_settings.append(setting)

@@ -131,7 +131,7 @@ class SearchPath:
     def of(folder: str, folders: Sequence[NamedPath | str], roots: Sequence[str], main: str = "") -> SearchPath:
         """Build the search path of a file; unknown or outside folders become `unseen` reasons.
 
-        The repository of a `main` file may be read, but is no place to search.
+        The repository of a `main` file may be read, but is not a place to search.
         """
         repository = (repository_of(main),) if os.path.isfile(main) else ()
         real = tuple(dict.fromkeys(os.path.realpath(root) for root in (folder, *roots, *repository)))
@@ -236,7 +236,7 @@ def _folder(text: str, environment: Environment) -> NamedPath | str:
     if text.startswith(_MODULE) and "${" not in text:
         return NamedPath(text.removeprefix(_MODULE).replace(".", "/"), text)
     if "://" in text and not text.startswith(_FILE):
-        return f"`{text[:80]}` is no folder"
+        return f"`{text[:80]}` is not a folder"
     name = text.removeprefix(_FILE)
     unset = [variable for variable in _VARIABLE.findall(name) if variable not in environment.values]
     if unset:

@@ -127,7 +127,7 @@ def _suggest_quotes(tokens: list[Token]) -> str:
 
 
 def invalid_setting(text: str, why: str, span: Span, help_: str, edit: Edit | None = None) -> UnusableInput:
-    """Build the exception for a text that is no setting."""
+    """Build the exception for a text that is not a setting."""
     return UnusableInput([error("PW012", "", f"`{text[:80]}` cannot be set: {why}", span, label="here", help=help_, edit=edit)])
 
 

@@ -207,7 +207,7 @@ class Divides(Comparison):
     def violation(self, left: int, right: int) -> tuple[str, str]:
         """See `Comparison.violation`."""
         rest = left % right if right else 0
-        return ("{left} is no multiple of {right}", f"{left} % {right} = {rest}") if rest else ("", "")
+        return ("{left} is not a multiple of {right}", f"{left} % {right} = {rest}") if rest else ("", "")
 
     def change_of(self, left: Number, right: Number) -> tuple[Number, Sequence[int]]:
         """See `Comparison.change_of`."""
@@ -279,7 +279,7 @@ class OneOf(Check):
 class Within(Check):
     """The number at `key`, a fraction or not, is within bounds.
 
-    A text is no number: with `ranges` "none" it is refused; with "number" it must read as one; with
+    A text is not a number: with `ranges` "none" it is refused; with "number" it must read as one; with
     "one" it is a number or an ascending range such as `0.5_2.0`. With "any" or "ascending" it lists them, one for all words at
     `beside` or one a word, and ranges are for the words that end with `ranged`.
     """

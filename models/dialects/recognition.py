@@ -117,7 +117,7 @@ def _unknown(document: Document) -> Finding:
         advice = f"`placewright show {name}` draws it, `placewright launch {name}` starts it; verify the file that it is for"
         return error("PW010", "", "this is a plan of placewright, not a configuration", root.span.part(0, 1), help=advice)
     keys = ", ".join(f"`{entry.key.text[:32]}`" for entry in list(root)[:6]) or "none"
-    message = f"this is no configuration that is known here (its top-level keys: {keys})"
+    message = f"this is not a configuration that is known here (its top-level keys: {keys})"
     needs = "RLinf needs `cluster: {component_placement: ...}`, ROLL roles with `device_mapping:`, "
     needs += "verl `actor_rollout_ref:`, a native file `components:`"
     advice = f"{needs}; or name it with `--dialect`"

@@ -91,7 +91,7 @@ def append_settings(reading: Reading, settings: list[str]) -> list[Edit]:
     if not settings or program is None:
         return []
     if not program.name or program.command is None:
-        raise refuse_writing("", "it is no script that starts a program", f"add `{' '.join(settings)}` to the settings of the program")
+        raise refuse_writing("", "it is not a script that starts a program", f"add `{' '.join(settings)}` to the settings of the program")
     text, end = reading.source.text, program.command.end
     lines = text[program.command.start : end].split("\n")
     between = " \\\n" + lines[-1][: len(lines[-1]) - len(lines[-1].lstrip())] if len(lines) > 1 else " "

@@ -122,7 +122,7 @@ def _cause(finding: Finding, alias_spans: Sequence[Span]) -> object:
     if not finding.subject or not finding.help or (finding.edit is None and finding.span is None):
         return finding
     location: object = finding.edit or (None if finding.code in _COMMON else finding.span)
-    mask = _mask_subject if finding.code == "PW107" else skeleton  # a number in the name of a group is no amount
+    mask = _mask_subject if finding.code == "PW107" else skeleton  # a number in the name of a group is not an amount
     texts = mask(finding.subject, finding.message), _mask_subject(finding.subject, finding.help)
     has_origin = finding.origin is not None and finding.origin_label == OF_VALUE
     places = (finding.origin or finding.span, finding.cause)

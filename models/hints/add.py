@@ -124,7 +124,7 @@ def _nodes(texts: tuple[str, ...], name: str, value: Value, key: str, cluster: C
             close = nearest(item, names)
             edit = Edit(span, in_flow_map(close)) if close and item == text.strip() else None
             advice = f"write `{close}`" if close else HELPS["node"]
-            message = f"`{key}` of `{name}` names `{item[:60]}`, which is no node"
+            message = f"`{key}` of `{name}` names `{item[:60]}`, which is not a node"
             findings.append(error("PW102", name, message, span, label="not a node", help=advice, edit=edit))
     return tuple(sorted(ranks))
 

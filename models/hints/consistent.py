@@ -166,7 +166,7 @@ def _relation(
             advice = (
                 f"write `{close}`" if close else "name one of " + ", ".join(f"`{candidate}`" for candidate in names if candidate != name)
             )
-            message = f"`{name}` names `{target}` in {key}, which is no component"
+            message = f"`{name}` names `{target}` in {key}, which is not a component"
             yield error("PW121", name, message, relation.span, label="not a component", help=advice, edit=edit)
             return
     if len(set(relation.components)) < len(relation.components):

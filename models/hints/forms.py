@@ -103,7 +103,7 @@ _TEXT = re.compile(r"\s*(\d{1,15}(?:\.\d{1,6})?)\s*([KMBT]?)\s*", re.IGNORECASE 
 def _parameters(value: object) -> int:
     """Return the number in `7B`, `494M` or a plain number. Raises ValueError with a sentence."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise ValueError(f"{shown_value(value)} is no number of parameters")
+        raise ValueError(f"{shown_value(value)} is not a number of parameters")
     from decimal import Decimal, InvalidOperation
 
     match = _TEXT.fullmatch(str(value))
@@ -112,7 +112,7 @@ def _parameters(value: object) -> int:
     except InvalidOperation:
         count = 0
     if not 1 <= count <= MOST:
-        raise ValueError(f"{shown_value(value)} is no number of parameters such as `7B`")
+        raise ValueError(f"{shown_value(value)} is not a number of parameters such as `7B`")
     return count
 
 

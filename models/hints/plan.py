@@ -123,7 +123,7 @@ def read_workflow(
         parts = list(_parts(chain, place))
         names, arrows = parts[::2], parts[1::2]
         if len(parts) < 3 or len(parts) % 2 == 0 or any(part.text not in (ARROW, WHOLE) for part in arrows):
-            message = f"`{chain}` is no chain of components"
+            message = f"`{chain}` is not a chain of components"
             words = [name for name in re.split(_BETWEEN, chain.strip()) if name]
             components_meant = (
                 words if len(words) > 1 and all(name in faulty or _tasks(name, components) for name in words) else ["rollout", "actor"]
@@ -230,7 +230,7 @@ class BatchForm(Form):
 
 def _factor(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.01 <= value <= 100:
-        raise ValueError(f"{shown_value(value)} is no factor from 0.01 to 100")
+        raise ValueError(f"{shown_value(value)} is not a factor from 0.01 to 100")
     return float(value)
 
 

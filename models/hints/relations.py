@@ -57,7 +57,7 @@ def unknown(section: str, name: str, names: Collection[str], span: Span) -> Find
     close = nearest(name, names)
     edit = Edit(span, in_flow_map(close)) if close else None
     advice = f"write `{close}`" if close else "name one of " + ", ".join(f"`{candidate}`" for candidate in names)
-    message = f"`{section}` names `{name[:60]}`, which is no component"
+    message = f"`{section}` names `{name[:60]}`, which is not a component"
     return error("PW121", name, message, span, label="not a component", help=advice, edit=edit)
 
 

@@ -63,13 +63,13 @@ _ROW: Schema = {
 def duration(value: object) -> int:
     """Return the nanoseconds of a number of seconds. Raises ValueError, or AdviceError with the fix."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise ValueError(f"{shown_value(value)} is no number of seconds")
+        raise ValueError(f"{shown_value(value)} is not a number of seconds")
     from decimal import Decimal, InvalidOperation
 
     try:
         seconds = Decimal(str(value))
     except InvalidOperation:
-        message = f"{shown_value(value)} is no number of seconds"
+        message = f"{shown_value(value)} is not a number of seconds"
         raise (AdviceError(message, advice) if (advice := _correct_unit(str(value))) else ValueError(message)) from None
     if not (seconds.is_finite() and 0 < seconds <= LONGEST):
         raise ValueError(f"{shown_value(value)} seconds are no time: more than 0 are meant, and at most {LONGEST:,}")
@@ -182,7 +182,7 @@ def _find_mixed_key(key: str) -> FormFault:
     if key in PHASES:
         message = "counts of accelerators are beside phases, which have counts of their own"
         return FormFault(message, inside=(key,), takes=f"counts below each phase, such as `{{{key}: {{8: 120}}}}`", of_key=True)
-    return _key_fault(f"`{key[:40]}` is beside counts of accelerators, and is no whole number", (key,)).faults[0]
+    return _key_fault(f"`{key[:40]}` is beside counts of accelerators, and is not a whole number", (key,)).faults[0]
 
 
 def _key_fault(message: str, place: tuple[str, ...]) -> Faults:

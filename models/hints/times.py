@@ -137,7 +137,7 @@ def missing_counts(name: str, seconds: Value, phases: Collection[str], cluster: 
         if key.text in PHASES or key.text in phases or is_model(key.text, cluster):
             yield error(CODE, name, message, key.span, label="on how many?", help=below)
         else:
-            statement = f"`{key.text}` in `seconds` of `{name}` is no whole number of {units}, and has no counts below it"
+            statement = f"`{key.text}` in `seconds` of `{name}` is not a whole number of {units}, and has no counts below it"
             as_phase = f"; or, if it is a phase, {below}" if key in outer else ""
             help = f"write on how many it was measured, such as `{example}`{as_phase}"
             yield error(CODE, name, statement, key.span, label="no whole number", help=help)

@@ -32,7 +32,7 @@ _HELP = "a cluster file is `nodes: [{repeat: 2, accelerators: {count: 8, model: 
 
 def _figure(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e9:
-        raise ValueError(f"{shown_value(value)} is no number above 0")
+        raise ValueError(f"{shown_value(value)} is not a number above 0")
     return float(value)
 
 
@@ -122,7 +122,7 @@ class NodeForm(Form):
 
 def _path(value: object) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"{shown_value(value)} is no text")
+        raise ValueError(f"{shown_value(value)} is not text")
     return value
 
 
@@ -233,7 +233,7 @@ def read_cluster(path: str | Path) -> Cluster:
         from .shorthand import correct_shorthand  # only a mistake needs it
 
         advice = f"write `{near}` (nodes x accelerators x model), or name a file" if (near := correct_shorthand(str(path))) else _ADVICE
-        raise UnusableInput([error("PW001", "", f"`{path}` is no shorthand, and there is no file of this name", help=advice)])
+        raise UnusableInput([error("PW001", "", f"`{path}` is not a shorthand, and there is no file of this name", help=advice)])
     return cluster_of(Source.read(path))
 
 

@@ -115,7 +115,7 @@ def read_model_config(path: str | Path) -> ModelCard:
     except (ValueError, RecursionError):
         raise _unusable("PW003", f"the model's configuration `{path}` is not JSON") from None
     if isinstance(value, dict) and (invalid := _find_invalid(value)):
-        raise _unusable("PW003", f"the model's configuration `{path}` says {invalid}, which is no number of 0 or more")
+        raise _unusable("PW003", f"the model's configuration `{path}` says {invalid}, which is not a number of 0 or more")
     card = card_of(str(path), value) if isinstance(value, dict) else ModelCard(str(path))
     if not card.heads and not card.layers:
         raise _unusable("PW003", f"`{path}` is not the configuration of a model: it says neither heads nor layers")

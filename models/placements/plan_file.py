@@ -147,7 +147,7 @@ def _build(form: PlanFileForm) -> Plan:
     terms = tuple(TermValue(**term.model_dump()) for term in form.terms)
     degrees = {name: Parallel(**sizes.model_dump()) for name, sizes in form.degrees.items()}
     if strange_names := sorted(set(form.cpus) - set(runs)):
-        raise ValueError(f"cpus: `{strange_names[0]}` is no component of it")
+        raise ValueError(f"cpus: `{strange_names[0]}` is not a component of it")
     return Plan(
         cluster, Assignment(runs), form.status, terms, form.bound, form.seed, form.seconds, form.isolate_accelerator, degrees, form.cpus
     )

@@ -13,7 +13,7 @@ import re
 from typing import Callable
 
 MAX_LENGTH = 512
-_NOT_FOLLOWED = "it is no arithmetic expression that is followed"
+_NOT_FOLLOWED = "it is not an arithmetic expression that is followed"
 _LETTERS = re.compile(r"(?:[0-9]+\b|0[xX][0-9a-fA-F]+\b|[A-Za-z_]\w*\b|[\s+\-*/%()<>=!]|&&|\|\|)*", re.ASCII)
 _STEP = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:(?P<twice>\+\+|--)\s*|(?P<sign>[-+*/%]|)=(?!=)(?P<amount>.*))", re.ASCII | re.DOTALL)
 _STEP_FIRST = re.compile(r"\s*(?P<twice>\+\+|--)\s*(?P<name>[A-Za-z_]\w*)(?P<sign>)(?P<amount>)\s*", re.ASCII)

@@ -81,7 +81,7 @@ def evaluate_test(operands: Sequence[Operand], source_text: str, expander: Expan
         truth = reduce(Truth.either, [reduce(Truth.both, group) for group in tests])
     except NotComputed as problem:
         why = f": {problem}" if str(problem) else ""
-        return Truth(None, f"`{source_text}` is no condition that is followed{why}")
+        return Truth(None, f"`{source_text}` is not a condition that is followed{why}")
     if truth.value is not None:
         return truth
     return Truth(None, f"it depends on whether `{source_text}` holds: {truth.why}", truth.depends)
@@ -145,7 +145,7 @@ def _compare(left: WordText, sign: str, operand: Operand, expander: Expander) ->
 def _unless_unset(value: bool, *texts: WordText) -> Truth:
     """Return a truth computed from texts; unknown if the environment may provide them.
 
-    An unset variable is no number.
+    An unset variable is not a number.
     """
     names = sorted(name for text in texts for name in text.unset if name[0] != "$")
     return Truth.of(None, *texts, why=f"`{names[0]}` is not set in the script") if names else Truth.of(value, *texts)

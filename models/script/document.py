@@ -112,7 +112,7 @@ def read_script(
         position = min(problem.position, len(script.text) - 1)
         start, end = script.origin.place(position, position + 1)
         span = source.span(start if position == problem.position else end, end)
-        code, explanation = ("PW002", "more than is read") if problem.limit else ("PW014", "this is no command that bash could read")
+        code, explanation = ("PW002", "more than is read") if problem.limit else ("PW014", "this is not a command that bash could read")
         help_ = "simplify the script" if problem.limit else "fix the script at this place"
         findings.append(error(code, "", f"{problem}: {explanation}", span, label="from here on", help=help_))
     except LimitExceeded as problem:

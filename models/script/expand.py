@@ -160,7 +160,7 @@ class Expander(ABC):
             variable = self.state.scalar(name, place) or WordText.of("", place, unset=frozenset({name}))
             sources.append(variable)
             if not variable.known or not _NUMBER.fullmatch(variable.plain):
-                raise NotComputed(variable.why_unknown or f"`{name}` is no number")
+                raise NotComputed(variable.why_unknown or f"`{name}` is not a number")
             return int(variable.plain.strip() or "0")
 
         def assign(name: str, number: int) -> None:

@@ -178,7 +178,7 @@ def _parse_submission(command: StartedCommand) -> LaunchCommand | None:
 
 
 def _parse_wrapped(command: StartedCommand) -> LaunchCommand | None:
-    """Parse `WORDS python -m MODULE ...` whose first word is no known launcher."""
+    """Parse `WORDS python -m MODULE ...` whose first word is not a known launcher."""
     words = command.words
     if base(words[0].plain) in _FACTS["speaking"]:
         return None

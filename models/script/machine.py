@@ -163,4 +163,4 @@ def find_processes(program: Program, name: str, most: int) -> tuple[str, int, st
         return option, int(text), ""
     if text in ("gpu", "auto", "cpu", "xpu"):
         return option, 0, f"`{option}={text}` starts as many processes as a node has devices"
-    return option, 0, f"`{option or name}` is {f'`{text[:40]}`, which is no such number' if text else 'not known here'}"
+    return option, 0, f"`{option or name}` is {f'`{text[:40]}`, which is not such a number' if text else 'not known here'}"

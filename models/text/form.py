@@ -154,9 +154,9 @@ class Form:
 
     @classmethod
     def read(cls: type[AnyForm], value: object) -> AnyForm:
-        """Read plain data as the form. Raises Faults, or ValueError if the data is no map."""
+        """Read plain data as the form. Raises Faults, or ValueError if the data is not a map."""
         if not isinstance(value, dict):
-            raise ValueError(f"{shown_value(value)} is no map")
+            raise ValueError(f"{shown_value(value)} is not a map")
         values, faults, extra = dict[str, Any](), list[FormFault](), dict[str, Any]()
         for key_text, inner in value.items():
             name = cls._names.get(key_text)
@@ -206,14 +206,14 @@ def list_of(
     def read(value: object) -> tuple[T, ...]:
         sequence = unpack(value)
         if not isinstance(sequence, (list, tuple)):
-            raise ValueError(f"{shown_value(sequence)} is no list")
+            raise ValueError(f"{shown_value(sequence)} is not a list")
         if maximum and len(sequence) > maximum:
             raise ValueError(f"the list has more than {maximum}")
         try:
             values = _read_each(enumerate(sequence), items.read)
         except Faults as faults:
             if items.form and len(faults.faults) == len(sequence) > 1 and not any(isinstance(item, dict) for item in sequence):
-                raise ValueError(f"{shown_value(sequence[0])} is no map, nor are the other items") from None
+                raise ValueError(f"{shown_value(sequence[0])} is not a map, nor are the other items") from None
             raise
         if len(values) < minimum:
             raise ValueError("the list is empty" if minimum == 1 else f"the list has fewer than {minimum}")
@@ -239,7 +239,7 @@ def map_of(values: ValueKind[T]) -> ValueKind[dict[str, T]]:
 
     def read(value: object) -> dict[str, T]:
         if not isinstance(value, dict):
-            raise ValueError(f"{shown_value(value)} is no map")
+            raise ValueError(f"{shown_value(value)} is not a map")
         if long := next((name for name in value if len(name) > MAX_TEXT), ""):
             raise Faults(faults_at(ValueError(f"the text is longer than {MAX_TEXT} characters"), value[long], long))
         return dict(zip(value, _read_each(value.items(), values.read)))

@@ -46,11 +46,11 @@ def suggestion(value: object) -> str:
 def read_whole_number(value: object) -> int:
     """Return a whole number, or its digits. Raises ValueError with a sentence."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        raise ValueError(f"{shown_value(value)} is no whole number")
+        raise ValueError(f"{shown_value(value)} is not a whole number")
     if isinstance(value, str) and not (value.isascii() and value.isdigit() and len(value) <= MAX_DIGITS):
-        raise ValueError(f"{shown_value(value)} is no whole number")
+        raise ValueError(f"{shown_value(value)} is not a whole number")
     if isinstance(value, float) and not value.is_integer():
-        raise ValueError(f"{value} is no whole number")
+        raise ValueError(f"{value} is not a whole number")
     if not -LARGEST <= int(value) <= LARGEST:
         raise ValueError(f"{shown_value(value)} is larger than what is read")
     return int(value)
@@ -104,7 +104,7 @@ class OneOfValues(ValueKind[str]):
 
     def _list_known(self, value: object) -> str:
         if not isinstance(value, str):
-            raise ValueError(f"{shown_value(value)} is no text")
+            raise ValueError(f"{shown_value(value)} is not text")
         if value not in self.words:
             raise Faults([FormFault(f"{shown_value(value)} is no {self.noun}", value, kind=UNKNOWN_WORD, words=self.words)])
         return value
@@ -178,7 +178,7 @@ def _boolean(value: object) -> bool:
 def _name(value: object) -> str:
     text = _text(value)
     if not re.fullmatch(NAME_PATTERN, text):
-        raise ValueError(f"{shown_value(text)} is no name of at most 64 letters, digits and `_ . : -`")
+        raise ValueError(f"{shown_value(text)} is not a name of at most 64 letters, digits and `_ . : -`")
     return text
 
 

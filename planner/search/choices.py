@@ -270,7 +270,7 @@ class BlockChoices:
         return self._question.kinds[kind].memory if kind >= 0 else None
 
     def _bound_memory(self, kind: int, amount: int, members: Sequence[str]) -> int:
-        """Return the MiB from which on less memory is no advantage to a set."""
+        """Return the MiB from which on less memory is not an advantage to a set."""
         limit, order = self._limit(kind), self._question.components
         if limit is None or self._packed:
             return 0

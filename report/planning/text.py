@@ -19,7 +19,7 @@ from .words import amount, amount_on, format_assumption, format_proof, format_sc
 from .works import memory, models_held, works
 
 FAR = 100.0
-"""Percentage from which a gap is no gap but a missing bound."""
+"""Percentage from which a gap is not a gap but a missing bound."""
 
 
 def render(account: Account) -> list[str]:

@@ -49,7 +49,7 @@ def must_be_private(path: Path) -> None:
     """Raise LaunchFailed (PW732) unless a path is a private directory (no link)."""
     status = os.lstat(path)
     if not stat.S_ISDIR(status.st_mode):
-        raise unusable(path, "it is no directory")
+        raise unusable(path, "it is not a directory")
     if status.st_uid != os.getuid():
         raise unusable(path, f"it belongs to user {status.st_uid}")
     if status.st_mode & 0o077:

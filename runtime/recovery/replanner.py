@@ -208,7 +208,7 @@ def _explain_no_fit(cluster: Cluster, reachable: Collection[str]) -> str:
 
 
 def _as_known(cluster: Cluster, original: Cluster) -> Cluster:
-    """Restore the file's own taken accelerators: current use by others is no part of a plan."""
+    """Restore the file's own taken accelerators: current use by others is not a part of a plan."""
     masks = {node.name: node.taken for node in original.nodes}
     if all(node.taken == masks[node.name] for node in cluster.nodes):
         return cluster

@@ -73,7 +73,7 @@ class Replica:
     address, and `server_handle` the actor of the master server, for token input and output.
 
     It ends, with all that it started, by `close`, at the end of an `async with` block, or with this
-    process. Raises LaunchFailed: PW741 (a ValueError) for a degree that is no positive whole number,
+    process. Raises LaunchFailed: PW741 (a ValueError) for a degree that is not a positive whole number,
     for a size that does not fill nodes evenly, and for a configuration that the engine cannot
     serve; PW740 if a library is missing here. Source of the modes, the names and the flow: verl,
     workers/rollout/replica.py, `RolloutReplica`.

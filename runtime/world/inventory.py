@@ -85,7 +85,7 @@ def _contradictions(name: str, nodes: Sequence[RayNode], environments: Mapping[s
     for node in nodes:
         text = str(values[node.node_id])
         if not text.isdecimal() or (below is not None and int(text) >= below):
-            range_text = "which is no rank" if below is None else f"which is no rank of {below} nodes, 0-{below - 1}"
+            range_text = "which is not a rank" if below is None else f"which is not a rank of {below} nodes, 0-{below - 1}"
             yield error(CODE, name_of(node), f"`{name}` of node `{name_of(node)}` is `{text}`, {range_text}", help=help)
     for value, count in Counter(values.values()).items():
         if count > 1:

@@ -42,7 +42,7 @@ def _parts(text: str) -> list[list[tuple[str, str]]]:
             continue
         match = _PIECE.match(text, position)
         if not match:
-            raise ValueError(f"`{text[:80]}` is no list of hosts: there is a bracket without its other")
+            raise ValueError(f"`{text[:80]}` is not a list of hosts: there is a bracket without its other")
         parts[-1].append((match[1] or "", match[2] or ""))
         position = match.end()
     return [part for part in parts if part]
@@ -69,7 +69,7 @@ def _ranges(inside: str, text: str) -> list[tuple[int, int, int]]:
     for part in inside.split(","):
         match = _RANGE.fullmatch(part.strip())
         if not match or (match[2] and int(match[2]) < int(match[1])):
-            raise ValueError(f"`{text[:80]}` is no list of hosts: `[{inside[:40]}]` holds no ranges such as `001-003,007`")
+            raise ValueError(f"`{text[:80]}` is not a list of hosts: `[{inside[:40]}]` holds no ranges such as `001-003,007`")
         ranges.append((int(match[1]), int(match[2] or match[1]), len(match[1])))
     return ranges
 
@@ -134,7 +134,7 @@ def _gpus(environment: Mapping[str, str]) -> tuple[int, str]:
         if text := environment.get(name):
             match = _GPUS.fullmatch(text)
             if not match:
-                raise ValueError(f"`{name}` is `{text[:40]}`, which is no number of GPUs")
+                raise ValueError(f"`{name}` is `{text[:40]}`, which is not a number of GPUs")
             counts.append(int(match["count"]))
             model = model or model_of((match["model"] or "").upper())
     if not counts:
@@ -148,7 +148,7 @@ def _cpus(environment: Mapping[str, str], hosts: int) -> tuple[int | None, ...]:
     for part in filter(None, environment.get("SLURM_JOB_CPUS_PER_NODE", "").split(",")):
         match = _REPEATED.fullmatch(part)
         if not match:
-            raise ValueError(f"`SLURM_JOB_CPUS_PER_NODE` holds `{part[:40]}`, which is no number of CPUs")
+            raise ValueError(f"`SLURM_JOB_CPUS_PER_NODE` holds `{part[:40]}`, which is not a number of CPUs")
         counts += [int(match[1])] * min(int(match[2] or 1), hosts + 1)
     here = environment.get("SLURM_CPUS_ON_NODE", "")
     if not counts and here.isdecimal():

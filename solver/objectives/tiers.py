@@ -33,9 +33,9 @@ def cap_of(name: str, number: str) -> Cap:
     if name not in names:
         close = nearest(name, names)
         advice = f"write `{close}={number}`" if close else f"write it as it is printed, such as `{names[0]}={number}`"
-        raise UnusableInput([error("PW611", "", f"`{name[:80]}` is no term of the objective", help=advice)])
+        raise UnusableInput([error("PW611", "", f"`{name[:80]}` is not a term of the objective", help=advice)])
     if not number.isdecimal() or len(number) > 9:
-        message = f"`{number[:80]}` is no number that `{name}` could be limited to"
+        message = f"`{number[:80]}` is not a number that `{name}` could be limited to"
         raise UnusableInput([error("PW611", "", message, help=f"write such as `{name}=0`")])
     return Cap(((name, 1),), int(number))
 

@@ -377,13 +377,13 @@ class Master(ConstraintModel):
     def _term(self, term: Objective) -> Amount:
         """Return the cost of a term.
 
-        Raises ValueError for a term that is no sum over domains (see `applies.py`).
+        Raises ValueError for a term that is not a sum over domains (see `applies.py`).
         """
         if isinstance(term, MissingAccelerators):
             stretchable = term.stretchable(self.problem)
             return total(component.most - self._amount(self.layout.bundle_of[component.name]) for component in stretchable)
         if not isinstance(term, DomainTerm):
-            raise ValueError(f"{term.name} is no sum over domains")
+            raise ValueError(f"{term.name} is not a sum over domains")
         costs = list(term.costs(self.problem))
         offset = sum(cost.offset for cost in costs)
         return total([offset, *(self._cost(number, cost) for number in range(len(self.times)) for cost in costs)])

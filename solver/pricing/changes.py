@@ -50,7 +50,7 @@ def demands_named(problem: Problem, text: str) -> tuple[Demand, ...] | Finding:
     close = nearest(words, demand_names)
     advice = f"name `{close}`" if close else "name one of " + join_names([f"`{name}`" for name in demand_names[:MAX_LISTED]])
     return error(
-        "PW612", "", f"`{text[:80]}` is no demand of this file", help=advice if demand_names else "there is nothing to drop in this file"
+        "PW612", "", f"`{text[:80]}` is not a demand of this file", help=advice if demand_names else "there is nothing to drop in this file"
     )
 
 
@@ -109,7 +109,7 @@ def without_named(problem: Problem, words: Sequence[str]) -> Problem | tuple[Fin
         else:
             close = nearest(word, numbers)
             advice = f"name `{close}`" if close else f"name one of them, such as `{next(iter(numbers), '')}`, or its rank"
-            findings.append(error("PW609", "", f"`{word[:80]}` is no node of this cluster", help=advice))
+            findings.append(error("PW609", "", f"`{word[:80]}` is not a node of this cluster", help=advice))
     if len(lost_ranks) == len(numbers):
         findings.append(error("PW609", "", "nothing is left without these nodes", help="leave at least one node"))
     else:

@@ -302,7 +302,7 @@ def finding_of(conflict: Conflict, alternatives: Sequence[Problem] = (), proof: 
         message, span = f"impossible: no placement satisfies these demands together ({proof})", None
     else:
         searches = "two searches found no placement that satisfies these demands together"
-        message, span = f"undecided: {searches}, which is no proof: they share a model", None
+        message, span = f"undecided: {searches}, which is not proof: they share a model", None
     subject = problem[name.split("+")[0]] if name else problem.components[0]
     if contradiction is None:
         span = span or subject.span(AMOUNT)

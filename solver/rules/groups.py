@@ -159,7 +159,7 @@ class GroupsWhole(ComponentRule):
             notes, witnesses = (f"a {group_name} must be in one {level}",), (group, first[1], second[1])
             yield self.fault(component, message, span, advice, witnesses, len(crossing), f"crosses {plural(level, 2)}", notes)
         elif total % size:
-            message = f"the {total} accelerators of {component.name} are no whole number of {plural(group_name, 2)} of {size}"
+            message = f"the {total} accelerators of {component.name} are not whole number of {plural(group_name, 2)} of {size}"
             advice = f"give it {total - total % size or size} accelerators"
             yield self.fault(component, message, span, advice, (total, size), total % size)
 

@@ -46,7 +46,7 @@ def data_of(line: bytes) -> object:
 
 
 class NotOurs(ValueError):
-    """Data is no value of the expected type."""
+    """Data is not a value of the expected type."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def enumeration(kind: type[Enum]) -> MessageForm:
 def list_of(data: object, length: int | None = None) -> list[Any]:
     """Return the data as a list of the given length, None for any. Raises NotOurs."""
     if not isinstance(data, list) or (length is not None and len(data) != length):
-        raise NotOurs(f"{data!r:.40} is no list of {'any' if length is None else length}")
+        raise NotOurs(f"{data!r:.40} is not a list of {'any' if length is None else length}")
     return data
 
 
@@ -213,7 +213,7 @@ class Codec:
                 return {"list": [form.write(item) for item in value]}
             if sequence_type is tuple or sequence_type is compact:
                 return [form.write(item) for item in value]
-            raise TypeError(f"{sequence_type} is no sequence that can cross to another process")
+            raise TypeError(f"{sequence_type} is not a sequence that can cross to another process")
 
         def read(data: Any) -> Any:
             if not plain and isinstance(data, dict) and len(data) == 1:

@@ -182,7 +182,7 @@ class ChoiceState:
             raise ValueError("there is no answer yet")
         whole = self.search.whole
         term_bounds, tier_bounds = self.counted, self._valid()
-        if bound < self.bound:  # another choice may be better: what is proved of this one is no bound
+        if bound < self.bound:  # another choice may be better: what is proved of this one is not a bound
             term_bounds, tier_bounds = tuple((0,) * len(tier.members) for tier in self.tiers), self._divide(bound)
         terms = plan_terms(self.tiers, self.problem, self.assignment, term_bounds, tier_bounds)
         degrees = {name: self.problem[name].parallel for name in whole.job.choices}

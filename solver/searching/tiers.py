@@ -189,7 +189,7 @@ class TierSearch:
         state, has_tier = self.state, self.number < len(self.state.tiers)
         if outcome.status is Status.INFEASIBLE and state.assignment is None:
             self._refused = True
-            # A single "infeasible" is no proof (or-tools 5274, 5295): confirmed without presolve.
+            # A single "infeasible" is not proof (or-tools 5274, 5295): confirmed without presolve.
             limit = max(self.left, CONFIRMING * outcome.spent + 1.0)
             bare = compile(state.problem, state.layout)
             confirmation = run(bare, limit, state.search.seed, presolve=False, until=state.search.until)
@@ -254,7 +254,7 @@ def search_by_patterns(state: ChoiceState, limit: float) -> float:
             break
         master.at_most(amount, outcomes[-1].objective)
     if outcomes and outcomes[0].status is Status.INFEASIBLE and state.assignment is None:
-        # As everywhere, a single "infeasible" is no proof: confirmed without presolve.
+        # As everywhere, a single "infeasible" is not proof: confirmed without presolve.
         confirmation = run(Master(uses), remaining, state.search.seed, presolve=False, until=state.search.until)
         remaining -= confirmation.spent
         state.refuted = confirmation.status is Status.INFEASIBLE

@@ -81,9 +81,9 @@ def test_our_own_fault_shows_its_traceback_when_asked(monkeypatch: pytest.Monkey
 
 
 def test_unusable_input_is_exit_2_with_its_findings(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    fail_with(UnusableInput([error("PW008", "", "this is no plan")]), monkeypatch)
+    fail_with(UnusableInput([error("PW008", "", "this is not a plan")]), monkeypatch)
     assert command.run(["verify"]) == 2
-    assert capsys.readouterr().err == "error[PW008]: this is no plan\n\n`placewright explain PW008` says more\n\nunusable, 1 error\n"
+    assert capsys.readouterr().err == "error[PW008]: this is not a plan\n\n`placewright explain PW008` says more\n\nunusable, 1 error\n"
 
 
 def test_an_interrupt_is_exit_130(monkeypatch: pytest.MonkeyPatch) -> None:

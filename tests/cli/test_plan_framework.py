@@ -95,7 +95,7 @@ V3 = ["--model", "deepseek-ai/DeepSeek-V3", "--prompts", "1024", "--response", "
 def test_nodes_of_72_have_a_split_without_gaps(framework: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """ROLL's engine of tp 8 is in two stages: 8 divides 72, 16 does not; RLinf has no stages, and 128 ranks are the most.
 
-    The file says why the rest is idle; a stage on another node is no fault.
+    The file says why the rest is idle; a stage on another node is not a fault.
     """
     path = tmp_path / ("run.sh" if framework == "verl" else "job.yaml")
     assert run(["plan", *V3, "--cluster", "4x72xGB200", "--framework", framework, "-o", str(path)]) == 0

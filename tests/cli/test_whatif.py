@@ -132,7 +132,7 @@ def test_the_effect_of_a_change_is_told_in_both_directions() -> None:
     assert [each.effect for each in price(roomy, [("", tight)], solve).after] == [IMPOSSIBLE_NOW]
     short = question(Component("a", least=8, most=40))
     enough = question(Component("a", least=8, most=32))
-    assert [each.effect for each in price(short, [("", enough)], solve).after] == [SAME]  # what is asked for less is no better
+    assert [each.effect for each in price(short, [("", enough)], solve).after] == [SAME]  # what is asked for less is not a better
     barred = question(Component("a", least=8, most=40, excluded=(3,)))
     assert [each.effect for each in price(barred, [("", short)], solve).after] == [BETTER]
     assert [each.effect for each in price(short, [("", barred)], solve).after] == [WORSE]

@@ -64,7 +64,7 @@ def _shows(mended: list[Finding], fresh: Finding) -> bool:
     """
     if fresh.code == "PW601" and mended:
         return True
-    if any("is no component of" in finding.message for finding in mended):
+    if any("is not a component of" in finding.message for finding in mended):
         return True
     if any(finding.code in ("PW104", "PW118", "PW125", "PW803") for finding in mended):
         return True

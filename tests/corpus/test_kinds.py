@@ -104,7 +104,7 @@ K7 = [
 
 TRTLLM = VERL.replace("=vllm", "=trtllm").replace("rollout.tensor_model_parallel_size=2", "rollout.tensor_model_parallel_size=4")
 K8 = [
-    Instance("K8", "run.sh", TRTLLM + "actor_rollout_ref.rollout.expert_parallel_size=3\n", "faulty", ("tensor_model_parallel_size` 4 is no multiple of `actor_rollout_ref.rollout.expert_parallel_size` 3",)),
+    Instance("K8", "run.sh", TRTLLM + "actor_rollout_ref.rollout.expert_parallel_size=3\n", "faulty", ("tensor_model_parallel_size` 4 is not a multiple of `actor_rollout_ref.rollout.expert_parallel_size` 3",)),
     Instance("K8", "run.sh", TRTLLM + "+actor_rollout_ref.rollout.moe_tensor_parallel_size=3\n", "faulty", ("rollout.moe_tensor_parallel_size` 3; help: set `actor_rollout_ref.rollout.moe_tensor_parallel_size=2` or `4`",)),
     Instance("K8", "run.sh", TRTLLM + "actor_rollout_ref.rollout.expert_parallel_size=2\n", "ok"),
     Instance("K8", "run.sh", TRTLLM + "actor_rollout_ref.rollout.expert_parallel_size=2 +actor_rollout_ref.rollout.moe_tensor_parallel_size=2\n", "ok"),
@@ -264,7 +264,7 @@ K9 = [
     Instance("K9", "run.sh", f"for tp in $(seq -w 3); do\n{VERL} actor_rollout_ref.rollout.tensor_model_parallel_size=$tp\ndone\n", "incomplete"),
     Instance("K9", "run.sh", f"sbatch -N1 <<EOF\n#!/bin/bash\n{THREE}\nEOF\n", "faulty", ("cannot be divided by tp x pp x cp = 3",)),
     Instance("K9", "run.sh", f"own-launcher -n 8 {THREE}\n", "faulty", ("cannot be divided by tp x pp x cp = 3", "it depends on `own-launcher`")),
-    Instance("K9", "run.sh", VERL + "--resume\n", "faulty", ("`--resume` is no option of Hydra", "take it out")),
+    Instance("K9", "run.sh", VERL + "--resume\n", "faulty", ("`--resume` is not an option of Hydra", "take it out")),
     Instance("K9", "run.sh", VERL + "--config_path x\n", "faulty", ("write `--config-path`",), ("neither an option",)),
     Instance("K9", "run.sh", VERL + "--config-n=ppo_trainer --cfg job\n", "ok"),
     Instance("K4", "run.sh", VERL.replace("verl.trainer.main_ppo", "mylab.train") + "--resume\n", "incomplete", absent=("--resume",)),

@@ -1,4 +1,4 @@
-"""Small random files of RLinf and verl with times: the plan is no worse than the file's own ranks, what is written verifies and is planned again."""
+"""Small random files of RLinf and verl with times: the plan is not a worse than the file's own ranks, what is written verifies and is planned again."""
 
 from __future__ import annotations
 

@@ -84,4 +84,4 @@ def test_times_of_a_phase_that_is_not_among_the_phases_are_warned_of(tmp_path: P
 
 def test_a_name_is_compared_with_those_of_faulty_components_too(tmp_path: Path) -> None:
     text = "components:\n  actor: {accelerators: 4, gpus: 4}\n  rolout: {accelerators: 4}\n  rollout: {accelerators: 4, colocate_with: acter}\n"
-    assert said(tmp_path, text)[1:] == ["PW121 `rollout` names `acter` in `colocate_with`, which is no component; write `actor`"]
+    assert said(tmp_path, text)[1:] == ["PW121 `rollout` names `acter` in `colocate_with`, which is not a component; write `actor`"]

@@ -1,4 +1,4 @@
-"""What is said of a plan whose counts were chosen by time: it is no better proved than its counts, nor than its placement."""
+"""What is said of a plan whose counts were chosen by time: it is not a better proved than its counts, nor than its placement."""
 
 from __future__ import annotations
 

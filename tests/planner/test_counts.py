@@ -44,7 +44,7 @@ def answer(file: Path, text: str) -> tuple[tuple[int, int] | None, dict[str, int
     file.write_text(text, encoding="utf-8")
     try:
         found = pw.solve(str(file), sandbox=False)
-    except UnusableInput:  # its count is no multiple of its degrees, which is told before anything is searched
+    except UnusableInput:  # its count is not a multiple of its degrees, which is told before anything is searched
         return None, {}
     if found.planned is None:
         assert found.verdict == "impossible", (text, found.findings)

@@ -39,7 +39,7 @@ def changed(change: Callable[[Any], Any]) -> Lie:
 
 
 def first_alone(original: Any) -> Any:
-    """Only the first of what is no worse than others."""
+    """Only the first of what is not a worse than others."""
     return lambda items, *arguments, **named: original(items, *arguments, **named)[:1]
 
 

@@ -164,7 +164,7 @@ def test_every_process_gives_the_same_answer() -> None:
 
 
 def test_a_search_that_is_cut_short_says_how_far_it_came(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without time it has what it saw at first sight: no better than the best, and a bound that is no higher."""
+    """Without time it has what it saw at first sight: no better than the best, and a bound that is not a higher."""
     cuts = 0
     for seed in range(60):
         asked, model = question(seed, False), cost_model("stream")

@@ -100,7 +100,7 @@ def test_nodes_are_a_level_of_their_own_where_no_other_is_named() -> None:
     ("written", "seconds"), [("0.1GiB", 30), ("102.4MiB", 30), ("1GiB", 3), ("3GiB", 1), ("0.7GiB", Fraction(30, 7)), ("1MiB", 3072)]
 )
 def test_a_bandwidth_is_what_is_written(written: str, seconds: Fraction | int) -> None:
-    """3 GiB take so long, and by less than a nanosecond a MiB more where that is no whole number of them."""
+    """3 GiB take so long, and by less than a nanosecond a MiB more where that is not a whole number of them."""
     found = problem(cluster({"count": 2}, {"count": 2}), timed("actor", 4, 4, tp=2, traffic=3 * 1024))
     (cost,) = Traffic(found.with_workload(Workload(bandwidth={"node": read_rate(written)}))).costs.values()
     assert 0 <= 3 * 1024 * cost - seconds * SECOND < 3 * 1024

@@ -28,7 +28,7 @@ from placewright.solver.rules import RULES
 PAGES = Path(next(iter(placewright.__path__))) / "report" / "pages"
 LONGEST = 60
 CODE = re.compile(r"(?:error|warning|note(?=\[PW(?:60[38]|806)\]))\[(PW\d{3})\]")
-"""A code as the output shows it; a note is no fault, but PW603, PW608 and PW806 may be notes alone."""
+"""A code as the output shows it; a note is not a fault, but PW603, PW608 and PW806 may be notes alone."""
 
 NEEDS_RAY = "needs Ray: tests/scenarios/launch and tests/runtime play it"
 NOT_RUN = {

@@ -35,9 +35,9 @@ def test_a_cluster_that_is_full_is_good() -> None:
 
 
 def test_few_idle_accelerators_are_a_warning_many_are_not() -> None:
-    assert said(problem(EIGHT, ranks("actor", 0, 4))) == [("PW801", Severity.WARNING, "3 of 8 accelerators are held by no component")]
-    assert said(problem(EIGHT, ranks("actor", 0, 6))) == [("PW801", Severity.WARNING, "1 of 8 accelerators is held by no component")]
-    assert said(problem(EIGHT, ranks("actor", 0, 1))) == [("PW801", Severity.NOTE, "6 of 8 accelerators are held by no component")]
+    assert said(problem(EIGHT, ranks("actor", 0, 4))) == [("PW801", Severity.WARNING, "3 of 8 accelerators are unused")]
+    assert said(problem(EIGHT, ranks("actor", 0, 6))) == [("PW801", Severity.WARNING, "1 of 8 accelerators is unused")]
+    assert said(problem(EIGHT, ranks("actor", 0, 1))) == [("PW801", Severity.NOTE, "6 of 8 accelerators are unused")]
 
 
 def timed(question: Problem, workload: Workload, reserves: bool = False) -> Problem:
@@ -48,7 +48,7 @@ def timed(question: Problem, workload: Workload, reserves: bool = False) -> Prob
     )
 
 
-IDLE = "3 of 8 accelerators are held by no component"
+IDLE = "3 of 8 accelerators are unused"
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_advice_about_a_million_accelerators_costs_nothing() -> None:
 
     runs = runs_of([RankRange(0, 999_990, 999_990)], where, ("cluster",))
     whole = replace(component("a", 999_990), runs=runs)
-    assert said(problem(where, whole)) == [("PW801", Severity.WARNING, "10 of 1000000 accelerators are held by no component")]
+    assert said(problem(where, whole)) == [("PW801", Severity.WARNING, "10 of 1000000 accelerators are unused")]
 
 
 def test_each_advice_has_its_own_code() -> None:

@@ -18,7 +18,7 @@ from .parity_cases.random_problems import random_problem
 TWO_ENDS = {
     "unaligned": problem(cluster({"count": 3}, {"count": 3}), component("a", 2, 5, contiguous=True), component("b", 1)),
     "aligned": problem(cluster({"count": 4}, {"count": 2}), component("a", 2, 6, tp=2, contiguous=True), component("b", 1)),
-    "nodes that are no multiple": problem(
+    "nodes that are not a multiple": problem(
         cluster({"count": 2}, {"count": 3}, {"count": 2}), component("a", 2, 6, tp=2, contiguous=True), component("b", 1)
     ),
     "beside what is taken": problem(

@@ -55,5 +55,5 @@ def test_a_release_adds_and_takes_away(checkout: Path, facts: Path) -> None:
     file = checkout / "verl" / "workers" / "config" / "actor.py"
     file.write_text(BODY.replace('strategy: str = "fsdp"', "engine: str"))
     assert read("0.7.0") == {"ActorConfig": [["", "", "_target_"], ["", "0.7.0", "strategy"], ["0.7.0", "", "engine"]]}
-    with pytest.raises(SystemExit, match=r"0\.8\.0 is no known release"):
+    with pytest.raises(SystemExit, match=r"0\.8\.0 is not a known release"):
         read("0.8.0")

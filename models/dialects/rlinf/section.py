@@ -146,7 +146,7 @@ _PROFILING = ("backend", "enabled", "worker_groups", "steps", "output_dir", "opt
 
 
 def check_profiling(notes: Notes, value: Value | None) -> None:
-    """Note a section that the release ignores, that is no map, or has unknown keys."""
+    """Note a section that the release ignores, that is not a map, or has unknown keys."""
     if value is None or is_absent(value):
         return
     reader = PartReader(notes, "PW117", "profiling")
@@ -156,7 +156,7 @@ def check_profiling(notes: Notes, value: Value | None) -> None:
             return
     section = reader.mapping(value, "`profiling`", "write `backend: nsight` below it", _PROFILING)
     if section is not None and (backend := section.get("backend")) is not None:
-        reader.word(backend, names("profiler"), "`{}` is no profiling backend", "not known")
+        reader.word(backend, names("profiler"), "`{}` is not a profiling backend", "not known")
     elif section is not None:
         notes.missing(reader.subject, "backend", section.span, f"add `backend:` with {' or '.join(names('profiler'))}")
 
@@ -201,7 +201,7 @@ def read_hardware(notes: Notes, value: Value, group: str, nodes: Ranks) -> Group
         if section.get(key) is None:
             reader.missing(section, key, f"`hardware` of group `{group}` has no `{key}`")
     type_, configs = section.get("type"), section.get("configs")
-    kind = reader.word(type_, hardware_types(), "`{}` is no hardware type that RLinf can configure", "not a type") if type_ else None
+    kind = reader.word(type_, hardware_types(), "`{}` is not a hardware type that RLinf can configure", "not a type") if type_ else None
     if type_ is None or kind is None:
         return None
     if older := releases_before("hardware", kind):

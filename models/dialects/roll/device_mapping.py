@@ -96,7 +96,7 @@ def read_expression(text: str) -> Expression:
             warnings.simplefilter("ignore")
             tree = ast.parse(text.lstrip(" \t"), mode="eval")
         if isinstance(tree.body, ast.Name) and tree.body.id in dir(builtins):
-            return _faulty(whole, f"`{tree.body.id}` is no list: ROLL takes `len()` of it, which is a TypeError", "no list")
+            return _faulty(whole, f"`{tree.body.id}` is not a list: ROLL takes `len()` of it, which is a TypeError", "no list")
         value = _Evaluation(text).value(tree.body)
     except SyntaxError as problem:
         return _report_syntax(text, problem)
@@ -114,13 +114,13 @@ def _read_value(text: str, value: Any) -> Expression:
         return _faulty(whole, message, "no list", _from_ranks(text))
     items: list[Any] = list(value)
     if wrong := [item for item in items if not isinstance(item, int)]:
-        message = f"an item of the type `{type(wrong[0]).__name__}` is no device id: ids are whole numbers"
+        message = f"an item of the type `{type(wrong[0]).__name__}` is not a device id: ids are whole numbers"
         return _faulty(whole, message, "refused", when=AT_CREATION if isinstance(wrong[0], float) else AT_LOAD)
     ids = Ids(items)
     if len(ids.parts) > MAX_PARTS:
         return _faulty(whole, "so many device ids are not worked out", "not worked out", when="")
     if ids.lowest < 0:
-        message = f"{ids.lowest} is no device id: ROLL looks for a node of that number, which is a KeyError"
+        message = f"{ids.lowest} is not a device id: ROLL looks for a node of that number, which is a KeyError"
         return Expression(Ids(id_ for id_ in ids if id_ >= 0), MappingFault(whole, message, "below 0", _from_ranks(text), AT_CREATION))
     return Expression(ids)
 

@@ -366,7 +366,7 @@ def group_ranks(setup: RollSetup, role: Role, size: int, workers: str) -> None:
 
 
 def check_whole(setup: RollSetup, role: Role, component: Component, why: str) -> None:
-    """Add an error if an exact amount is no whole number of replicas."""
+    """Add an error if an exact amount is not a whole number of replicas."""
     minimum, step = component.least, component.step
     if minimum == component.most and minimum % step:
         lower = minimum // step * step

@@ -229,7 +229,7 @@ def with_hints(
         close = nearest(name, list(by_name))
         help_ = f"write `{close}`" if close else f"name one of {', '.join(by_name)}"
         # No edit: hints for another component may open a pool that lacks other settings.
-        settings.notes.error("PW121", name, f"`{name}` is no component of this job", entry.key.span, "", help_)
+        settings.notes.error("PW121", name, f"`{name}` is not a component of this job", entry.key.span, "", help_)
     block = without(block, unknown)
     if block is None or not by_name:
         return HintedJob(components, relations)

@@ -330,7 +330,7 @@ def find_near(table: Table, key: str) -> str:
     close = closest(name, table.sections.get(owner, {}), SLIP if len(name) > SHORT else 1)
     if close is None:
         return ""
-    # A difference of a whole word, or of a number, is no misspelling.
+    # A difference of a whole word, or of a number, is not a misspelling.
     words = name.count("_") != close.count("_")
     slip = not words or distance(name.replace("_", ""), close.replace("_", "")) < SLIP
     return f"{owner}.{close}".lstrip(".") if slip else ""

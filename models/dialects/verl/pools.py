@@ -324,7 +324,7 @@ def _replicas(settings: Configuration, component: str, pool_size: Size, degrees:
         message = f"{division} {are(servers)} {with_noun(servers, 'server')}, with {with_noun(remaining, 'accelerator')} left over"
         settings.notes.warn(LEFT, component, message, at, "rounded down", f"set `{tensor.name}` to a divisor of {total}")
     if replica % on_node:
-        message = f"a server of {with_noun(replica, 'accelerator')} ({parallel}) is no multiple of {settings.says(size)}"
+        message = f"a server of {with_noun(replica, 'accelerator')} ({parallel}) is not a multiple of {settings.says(size)}"
         fitting = max(tp for tp in range(1, size.value + 1) if size.value % tp == 0 and tp <= parallel.tp)
         help_ = f"set `{tensor.name}` so that tp x dp x pp divides {size.value}, or is a multiple of it"
         edit = tensor.becomes(fitting) if replica == parallel.tp else None

@@ -22,7 +22,7 @@ class RaisedByUser(LaunchFailed):
     cause: Exception
 
     def __init_subclass__(cls, **named: Any) -> None:
-        """Skip the user's `__init_subclass__`: the combined class is no code of the user's."""
+        """Skip the user's `__init_subclass__`: the combined class is not code of the user's."""
 
     def __getattr__(self, name: str) -> Any:
         """Return an attribute of the original exception."""

@@ -213,7 +213,7 @@ def shares(arguments: Sequence[Any], named: Mapping[str, Any], workers: int) -> 
     """Return the arguments of every worker: split lists, or all arguments unchanged.
 
     Arguments are split if all of them are lists with an element per worker. Only lists count: a
-    tuple, or any argument that is no list or has another length, means that every worker gets
+    tuple, or any argument that is not a list or has another length, means that every worker gets
     everything. Source: verl, verl/single_controller/ray/base.py, `execute_all_async`.
     """
     values = [*arguments, *named.values()]

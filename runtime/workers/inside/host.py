@@ -210,7 +210,7 @@ def write_json(value: object) -> str:
     """Return a value as JSON; what JSON cannot say as Python's text of it."""
     try:
         return json.dumps(value, default=repr, allow_nan=False)
-    except (TypeError, ValueError):  # a key that is no text, infinity, not a number, or a value within itself
+    except (TypeError, ValueError):  # a key that is not text, infinity, not a number, or a value within itself
         return json.dumps(repr(value))
     except RecursionError:
         return json.dumps(object.__repr__(value))

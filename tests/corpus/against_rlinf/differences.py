@@ -18,7 +18,7 @@ REASONS = {
     "env-robots": "robots beyond the file's are a warning: variables of a node without any may add some",
     "listed-ranks": "a YAML list of node ranks is what the documentation promises",
     "listed-groups": "a YAML list of node groups is what the documentation promises",
-    "degree": "a degree that is no whole number from 1 is refused, though the placement class of RLinf does not look at each",
+    "degree": "a degree that is not a whole number from 1 is refused, though the placement class of RLinf does not look at each",
     "profiler-options": "options of a profiler place nothing and are not checked, only its name",
 }
 

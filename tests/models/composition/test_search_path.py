@@ -65,7 +65,7 @@ def test_a_folder_of_the_search_path_is_read_if_it_lies_inside_a_root(
             "file://${oc.env:EMBODIED_PATH}/config/",
             "`file://${oc.env:EMBODIED_PATH}/config/` depends on the environment variable `EMBODIED_PATH`, which is not read",
         ),
-        ("conf://rlinf.config", "`conf://rlinf.config` is no folder"),
+        ("conf://rlinf.config", "`conf://rlinf.config` is not a folder"),
         ("${a.b}", "`${a.b}` cannot be resolved here"),
     ],
 )

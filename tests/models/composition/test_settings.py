@@ -220,7 +220,7 @@ def test_what_hydra_selects_decides(compose: Compose, text: str, why: str) -> No
 
 def test_a_group_that_no_folder_has_is_told(compose: Compose) -> None:
     (finding,) = compose(TEXTS, settings=("nowhere@x=one",)).findings
-    assert finding.message == "there is no folder `nowhere`, so it is no group that could be chosen"
+    assert finding.message == "there is no folder `nowhere`, so it is not a group that could be chosen"
     assert finding.help == "it is not in `.`; `--config-root DIR` names another folder"
 
 

@@ -25,12 +25,12 @@ def told(folder: Path, plan: str, components: str = TIMED, cluster: str = "2x8xH
     [
         ("rollout -> rollout", "`plan.workflow` has `rollout` work on what it makes itself", "rollout"),
         ("rollout.generate -> rollout", "`plan.workflow` has `rollout.generate` work on what it makes itself", "rollout"),
-        ("rollout -> nobody", "`plan.workflow` names `nobody`, which is no component", "nobody"),
-        ("'rollout=>nobody'", "`plan.workflow` names `nobody`, which is no component", "nobody"),
-        ("[rollout -> actor, actr -> rollout]", "`plan.workflow` names `actr`, which is no component", "actr"),
+        ("rollout -> nobody", "`plan.workflow` names `nobody`, which is not a component", "nobody"),
+        ("'rollout=>nobody'", "`plan.workflow` names `nobody`, which is not a component", "nobody"),
+        ("[rollout -> actor, actr -> rollout]", "`plan.workflow` names `actr`, which is not a component", "actr"),
         ("rollout -> actor.infer", "`plan.workflow` names `actor.infer`, and no time of `actor` is of a phase `infer`", "actor.infer"),
         ("rollout -> reward -> actor", f"`plan.workflow` names `reward`, but {NONE}", "reward"),
-        ("rollout", "`rollout` is no chain of components", "rollout"),
+        ("rollout", "`rollout` is not a chain of components", "rollout"),
     ],
 )
 def test_a_chain_that_cannot_be_meant(chain: str, message: str, at: str, tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_who_is_in_the_circle_is_named_and_nobody_else(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("fault", ["seconds: 0", "seconds: {8: abc}", "seconds: {8: 5}, memory: much", "sconds: {8: 5}"])
 def test_of_a_component_with_a_fault_nothing_else_is_said(fault: str, tmp_path: Path) -> None:
-    """Not that it is no component, not that those that go along with it say no size."""
+    """Not that it is not a component, not that those that go along with it say no size."""
     components = f"  rollout: {{{fault}}}\n  judge: {{colocate_with: rollout}}\n  actor: {{seconds: {{8: 70}}}}\n"
     assert len(told(tmp_path, "{workflow: rollout => actor}", components)) == 1
 

@@ -18,11 +18,11 @@ WRONG = {
     "[]": "`seconds` of the hints of `a`: nothing was measured",
     "{train: {}}": "`seconds.train` of the hints of `a`: nothing was measured",
     "0": "`seconds` of the hints of `a`: 0 seconds are no time: more than 0 are meant, and at most 10,000,000",
-    "{8: abc}": "`seconds.8` of the hints of `a`: `abc` is no number of seconds",
+    "{8: abc}": "`seconds.8` of the hints of `a`: `abc` is not a number of seconds",
     "{train: {8: -1}}": "`seconds.train.8` of the hints of `a`: -1 seconds are no time: more than 0 are meant, and at most 10,000,000",
     "{8: 3, 0: 4}": "`seconds.0` of the hints of `a`: nothing is measured on 0 accelerators",
     "{train: {infer: 3}}": "`seconds.train.infer` of the hints of `a`: `infer` is neither a count of accelerators nor a model of these",
-    "{8: 5, four: 3}": "`seconds.four` of the hints of `a`: `four` is beside counts of accelerators, and is no whole number",
+    "{8: 5, four: 3}": "`seconds.four` of the hints of `a`: `four` is beside counts of accelerators, and is not a whole number",
 }
 RIGHT = [
     "[{seconds: 3, accelerators: 8}, {seconds: 3, accelerators: 8}]",

@@ -1,4 +1,4 @@
-"""What the framework refuses in the file is no answer, unless there is no other; and nothing is proved beside it."""
+"""What the framework refuses in the file is not an answer, unless there is no other; and nothing is proved beside it."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def test_one_that_belongs_to_somebody_else_is_refused(directory: Path, monkeypat
 def test_a_link_is_refused_whatever_it_leads_to(directory: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir(mode=0o700)
     directory.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(LaunchFailed, match="it is no directory"):
+    with pytest.raises(LaunchFailed, match="it is not a directory"):
         room.launches_directory()
 
 

@@ -50,10 +50,10 @@ def test_a_variable_on_some_nodes_alone_is_refused() -> None:
 def test_ranks_that_are_none_or_given_twice_are_refused() -> None:
     nodes = ray_node("a"), ray_node("b", address="10.0.0.2")
     assert failure(*nodes, a={"NODE_RANK": "0"}, b={"NODE_RANK": "0"}) == ["`NODE_RANK` is 0 on 2 nodes: a, b"]
-    assert failure(*nodes, a={"NODE_RANK": "x"}, b={"NODE_RANK": "0"}) == ["`NODE_RANK` of node `a` is `x`, which is no rank"]
+    assert failure(*nodes, a={"NODE_RANK": "x"}, b={"NODE_RANK": "0"}) == ["`NODE_RANK` of node `a` is `x`, which is not a rank"]
     assert failure(*nodes, a={"RLINF_NODE_RANK": "0"}, b={"RLINF_NODE_RANK": "0"}) == ["`RLINF_NODE_RANK` is 0 on 2 nodes: a, b"]
     assert failure(*nodes, a={"RLINF_NODE_RANK": "0"}, b={"RLINF_NODE_RANK": "2"}) == [
-        "`RLINF_NODE_RANK` of node `b` is `2`, which is no rank of 2 nodes, 0-1"
+        "`RLINF_NODE_RANK` of node `b` is `2`, which is not a rank of 2 nodes, 0-1"
     ]
 
 

@@ -47,7 +47,7 @@ def engine_mismatch(mode: Mode) -> str:
     actor, rollout = mode.degrees("actor").tp, mode.degrees("rollout").tp
     if not has_weight_exchange(mode) or not actor or not rollout or actor.value % rollout.value == 0:
         return ""
-    return f"the tp of actor, {actor.value}, is no multiple of the tp of rollout, {rollout.value}"
+    return f"the tp of actor, {actor.value}, is not a multiple of the tp of rollout, {rollout.value}"
 
 
 def check_engine_weights(mode: Mode) -> None:
@@ -93,7 +93,7 @@ def inference_mismatch(mode: Mode) -> tuple[str, str, Amount, int] | None:
     for name, role in _megatron_inference(mode):
         worker, inference = mode.degrees(role).tp, mode.degrees(name).tp
         if worker and inference and worker.value % inference.value:
-            why = f"the tp of {role}, {worker.value}, is no multiple of the tp of {name}, {inference.value}"
+            why = f"the tp of {role}, {worker.value}, is not a multiple of the tp of {name}, {inference.value}"
             return name, why, inference, gcd(worker.value, inference.value)
     return None
 

@@ -74,7 +74,7 @@ class PlannedPart:
 def split_measured_on(notes: Notes, root: MapNode, block: Value | None) -> tuple[Value | None, Mapping[str, int]]:
     """Return the block without `measured_on`, and component -> that count.
 
-    The block is None if nothing else is in it. A value that is no count, or without a cost in the
+    The block is None if nothing else is in it. A value that is not a count, or without a cost in the
     file, is an error.
     """
     counts, costs = dict[str, int](), root.get(KEY)

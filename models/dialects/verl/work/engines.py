@@ -165,7 +165,7 @@ def _servers(work: VerlWork, name: str, parallel: Parallel, amounts: Mapping[str
     fixes = dict(component.fixes)
     if size % server_size:
         at = next((amount.span for amount in amounts.values() if amount.value > 1 and amount.span), per_node.span)
-        message = f"a replica of {name} ({with_noun(size, 'accelerator')}) is no multiple of {work.text(per_node)}"
+        message = f"a replica of {name} ({with_noun(size, 'accelerator')}) is not a multiple of {work.text(per_node)}"
         why = f"verl takes `{per_node.name}` for the size of a node of `{pool.name}` ({pool.sizes})"
         work.report(TORN, name, message, at, help_, edit, with_noun(size, "accelerator"), why, when_served(work, name))
         server_size = 1  # no server starts

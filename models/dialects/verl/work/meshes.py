@@ -191,7 +191,7 @@ def _stages(work: VerlWork, name: str, degrees: str) -> None:
             work.divides(name, DIVIDES, key, virtual, "WITH_MODEL", source=SOURCE)
     read = layout_of(work.settings.word(f"{config}.{LAYOUT}", DIVIDES) or "") if stages else None
     if read is not None and read[0]:
-        count, message = Number(read[0], f"the {read[0]} stages of `{LAYOUT}`"), "{left} are no multiple of {right}"
+        count, message = Number(read[0], f"the {read[0]} stages of `{LAYOUT}`"), "{left} are not a multiple of {right}"
         work.divides(name, DIVIDES, count, stages, "WITH_MODEL", (), message, change="right", source=SOURCE)
 
 

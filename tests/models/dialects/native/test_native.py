@@ -292,7 +292,7 @@ def test_machines_that_are_written_otherwise_are_told_as_they_are_meant(text: st
 def test_a_list_of_ranks_is_one_fault() -> None:
     reading = read("cluster: 1x8\ncomponents:\n  actor: {placement: [0, 1, 2, 3]}\n")
     assert [finding.message for finding in reading.findings] == [
-        "`placement` of the hints of `actor`: 0 is no map, nor are the other items"
+        "`placement` of the hints of `actor`: 0 is not a map, nor are the other items"
     ]
 
 

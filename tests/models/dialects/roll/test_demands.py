@@ -234,7 +234,7 @@ def test_one_wrong_batch_is_one_error() -> None:
 
 def test_a_negative_id_does_not_spoil_the_sum_of_the_others() -> None:
     found = told("rlvr", {"actor_infer": {"device_mapping": "[-1,0,1,2]"}})
-    assert ["is no device id" in text for severity, text in found if severity is Severity.ERROR] == [True]
+    assert ["is not a device id" in text for severity, text in found if severity is Severity.ERROR] == [True]
 
 
 def test_dpo_is_recognised_by_its_own_keys() -> None:

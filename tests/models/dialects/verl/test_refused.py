@@ -62,7 +62,7 @@ REFUSED = {
     ),
     "virtual stages of one stage": (ON_MEGATRON, {f"{ACTOR}.megatron.virtual_pipeline_model_parallel_size": 2}, "more than one pipeline stage"),
     "mini batches that do not fill a step": (
-        ON_MEGATRON, {"data.train_batch_size": 96, f"{ACTOR}.use_dynamic_bsz": True}, "are no multiple of the 8 of its mini batch",
+        ON_MEGATRON, {"data.train_batch_size": 96, f"{ACTOR}.use_dynamic_bsz": True}, "are not a multiple of the 8 of its mini batch",
     ),
     "meshes of rollout alone": (
         ONE_STEP, {**APART, f"{ACTOR}.fsdp_config.fsdp_size": 4, "rollout.n_gpus_per_node": 6}, "the 6 ranks of rollout cannot be divided",
@@ -84,15 +84,15 @@ REFERENCE, LOSS = "actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu", f"{
 MICRO_BATCHES: list[tuple[str, dict[str, object], str]] = [
     ("0.6.1", {NEW: "disable", MINI: 3}, ""),
     ("0.7.0", {NEW: "disable", MINI: 3}, ""),
-    ("0.7.0", {NEW: "disable", MINI: 16}, "the 8 samples of a rank of actor are no multiple"),
-    ("0.7.1", {NEW: "disable", MINI: 3}, "the 8 samples of a rank of actor are no multiple"),
-    ("0.8.0", {MINI: 3}, "the 8 samples of a rank of actor are no multiple"),
-    ("0.8.0", {LOGS: 5}, "the 32 samples of a rank of rollout are no multiple"),
+    ("0.7.0", {NEW: "disable", MINI: 16}, "the 8 samples of a rank of actor are not a multiple"),
+    ("0.7.1", {NEW: "disable", MINI: 3}, "the 8 samples of a rank of actor are not a multiple"),
+    ("0.8.0", {MINI: 3}, "the 8 samples of a rank of actor are not a multiple"),
+    ("0.8.0", {LOGS: 5}, "the 32 samples of a rank of rollout are not a multiple"),
     ("0.8.0", {LOGS: 5, "algorithm.rollout_correction.bypass_mode": True, f"{ROLLOUT}.calculate_log_probs": True}, ""),
     ("1dda039b", {LOGS: 5, f"{ACTOR}.use_dynamic_bsz": True}, ""),
-    ("1dda039b", {LOGS: 5}, "the 32 samples of a rank of rollout are no multiple"),
+    ("1dda039b", {LOGS: 5}, "the 32 samples of a rank of rollout are not a multiple"),
     ("1dda039b", {LOGS: 16, "data.train_batch_size": 96}, ""),  # padded to two mini batches
-    ("1dda039b", {LOSS: True, REFERENCE: 5}, "the 32 samples of a rank of ref are no multiple"),
+    ("1dda039b", {LOSS: True, REFERENCE: 5}, "the 32 samples of a rank of ref are not a multiple"),
     # The critic's engine fits its batches to the tokens whatever is written.
     ("1dda039b", {"algorithm.adv_estimator": "gae", "critic.ppo_micro_batch_size_per_gpu": 3}, ""),
 ]
@@ -117,7 +117,7 @@ ENGINES: list[tuple[dict[str, object], str]] = [
     ({"model_engine": "megatron", f"{ACTOR}.megatron.dynamic_context_parallel": True, f"{ACTOR}.megatron.max_seqlen_per_dp_cp_rank": 4096}, ""),
     ({"model_engine": "megatron", f"{ACTOR}.megatron.dynamic_context_parallel": True, f"{ACTOR}.megatron.max_seqlen_per_dp_cp_rank": 4096,
       f"{ACTOR}.megatron.tensor_model_parallel_size": 8}, "dynamic context needs an even number"),
-    ({"data.gen_batch_size": 48}, "`data.train_batch_size` 256 is no multiple of `data.gen_batch_size` 48"),
+    ({"data.gen_batch_size": 48}, "`data.train_batch_size` 256 is not a multiple of `data.gen_batch_size` 48"),
     ({"data.gen_batch_size": 64}, ""),
     ({"data.gen_batch_size": 48, "trainer.v1.trainer_mode": "colocate_async"}, ""),  # it draws single prompts, whatever is written
 ]  # fmt: skip
@@ -253,7 +253,7 @@ TUNED: list[tuple[str, str, str]] = [
     ("engine=torchtitan engine.tensor_parallel_size=2", "faulty", "must be the 8 ranks of actor"),
     ("engine=mindspeed", "incomplete", ""),
     ("data.train_batch_size=4", "faulty", "a batch of 0 samples is refused"),
-    ("data.micro_batch_size_per_gpu=3 data.use_dynamic_bsz=False", "faulty", "the 2 samples of a rank of actor are no multiple"),
+    ("data.micro_batch_size_per_gpu=3 data.use_dynamic_bsz=False", "faulty", "the 2 samples of a rank of actor are not a multiple"),
     ("data.micro_batch_size_per_gpu=3", "ok", ""),
 ]  # fmt: skip
 

@@ -134,7 +134,7 @@ REFUSED = {  # name -> (releases, program, changes, words of the error, machines
         NEWEST, ON_MEGATRON, {**BIG, f"{LAYERS}.pipeline_model_parallel_layout": "\"'Et*12|(t*12|)*6t*12L'\""}, "has 94 layers", "8x8",
     ),
     "K6 virtual stages of a first stage": (
-        NEWEST, ON_MEGATRON, {**BIG, **ENDS, f"{A}.megatron.virtual_pipeline_model_parallel_size": 2}, "is no multiple of", "8x8",
+        NEWEST, ON_MEGATRON, {**BIG, **ENDS, f"{A}.megatron.virtual_pipeline_model_parallel_size": 2}, "is not a multiple of", "8x8",
     ),
     "K7 CPUs of ray.init": (f"0.9.0 {NEWEST}", MAIN, {"ray_kwargs.ray_init.num_cpus": 8}, "fewer than the CPUs that verl reserves", "1x8"),
     "K7 accelerators of ray.init": (f"0.6.0 0.9.0 {NEWEST}", MAIN, {"+ray_kwargs.ray_init.num_gpus": 4}, "gives Ray 4 accelerators, but", "1x8"),

@@ -67,7 +67,7 @@ def test_modes_are_those_of_the_same_name() -> None:
     assert which is not None
     assert (plus.dispatch_mode, plus.execute_mode, plus.blocking) == (Dispatch.DP_COMPUTE_PROTO, Execute.ALL, True)
     assert (which.execute_mode, which.blocking) == (Execute.RANK_ZERO, False)
-    with pytest.raises(ValueError, match="of verl is no dispatch mode here"):
+    with pytest.raises(ValueError, match="of verl is not a dispatch mode here"):
         find_registered(Theirs.unknown)
 
 

@@ -25,5 +25,5 @@ def test_names_come_in_their_order_with_their_zeros(text: str, hosts: tuple[str,
     "text", ["", " ,", "gpu[1-2", "gpu1]", "gpu[]", "gpu[a-b]", "gpu[3-1]", "a,a", "n[1-999999999]", "n[1-9999]m[1-9999]"]
 )
 def test_what_is_no_list_says_so_at_once(text: str) -> None:
-    with pytest.raises(ValueError, match=r"names|is no list"):
+    with pytest.raises(ValueError, match=r"names|is not a list"):
         expand(text)

@@ -49,5 +49,5 @@ def test_its_topology_is_the_innermost_switch_and_the_block() -> None:
     ],
 )
 def test_what_cannot_be_read_says_so(environment: dict[str, str]) -> None:
-    with pytest.raises(ValueError, match=r"SLURM_|is no list"):
+    with pytest.raises(ValueError, match=r"SLURM_|is not a list"):
         read_job(environment)

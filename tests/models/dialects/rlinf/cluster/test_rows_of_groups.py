@@ -58,7 +58,7 @@ HARDWARE = [
     ("a type that exists, in its own case", "{type: franka, configs: [{node_rank: 0, robot_ip: 10.0.0.1}]}", "PW116"),
     ("not the accelerators", "{type: Accelerator, configs: []}", "PW116"),
     ("configurations are a list", "{type: Turtle2, configs: {node_rank: 0}}", "PW116"),
-    ("an empty map is no configurations, as an empty list", "{type: Turtle2, configs: {}}", "(PW116)"),
+    ("an empty map is not a configurations, as an empty list", "{type: Turtle2, configs: {}}", "(PW116)"),
     ("none at all: nothing can be placed there", "{type: Turtle2, configs: []}", "(PW116)"),
     ("none at all, where variables of the node may add some", "{type: Franka, configs: []}", OK),
     ("each is a map", "{type: Turtle2, configs: [0]}", "PW116"),
@@ -85,7 +85,7 @@ HARDWARE = [
     ("GimArm: every field", "{type: GimArm, configs: [{node_rank: 0, can_interface: can1, arm_variant: gim_arm, camera_serials: [], camera_type: zed, "
      "enable_gripper: false, gripper_type: parallel, controller_node_rank: 1, disable_validate: true}]}", OK),
     ("GimArm: one of two variants", "{type: GimArm, configs: [{node_rank: 0, arm_variant: gim_arm_s}]}", "PW116"),
-    ("GimArm: null is no variant", "{type: GimArm, configs: [{node_rank: 0, arm_variant: ~}]}", "PW116"),
+    ("GimArm: null is not a variant", "{type: GimArm, configs: [{node_rank: 0, arm_variant: ~}]}", "PW116"),
     ("DOSW1: every field", "{type: DOSW1, configs: [{node_rank: 0, robot_url: h, left_arm_port: 1, right_arm_port: 2, left_lead_port: 3, right_lead_port: 4, "
      "camera_serials: ['1']}]}", OK),
 ]  # fmt: skip

@@ -152,7 +152,7 @@ def test_the_tp_of_an_engine_divides_that_of_the_actor_it_gets_its_weights_from(
     }  # fmt: skip
     placed = {**APART, "inference": "6-7"}
     (finding,) = (each for each in found(job(placed, **settings)) if each.code == "PW208")
-    assert "the tp of actor, 1, is no multiple of the tp of rollout, 2" in finding.message
+    assert "the tp of actor, 1, is not a multiple of the tp of rollout, 2" in finding.message
     assert codes(job(placed, **{**settings, "rollout__tensor_parallel_size": 1})) == set()
     megatron = {**settings, **SECTION, "actor__training_backend": "megatron", "actor__model__tensor_model_parallel_size": 1}
     del megatron["inference"]

@@ -34,7 +34,7 @@ def test_hints_about_a_name_that_is_nearly_that_of_a_component(read: Read) -> No
     """RLinf's own programs have no such component, so nothing else is told of it: it is nothing that could be placed."""
     reading = read(text() + BLOCK)
     (finding,) = [each for each in reading.findings if each.code == "PW104"]
-    assert finding.message == "`rolout` is no component of this job" and finding.severity.value == "error"
+    assert finding.message == "`rolout` is not a component of this job" and finding.severity.value == "error"
     assert finding.edit is not None and finding.edit.text == "rollout"
     assert reading.problem is not None and "rollout" in {each.name for each in reading.problem.components}
     assert "rolout" not in {each.name for each in reading.problem.components}
@@ -43,4 +43,4 @@ def test_hints_about_a_name_that_is_nearly_that_of_a_component(read: Read) -> No
 def test_one_slip_is_one_finding(read: Read) -> None:
     """Of a name that nobody has it is not also told how large it is, or where it may be."""
     (finding,) = read(text() + "placewright: {components: {rolout: {parallel: {tp: 2}}}}\n").findings
-    assert finding.message == "`rolout` is no component of this job"
+    assert finding.message == "`rolout` is not a component of this job"

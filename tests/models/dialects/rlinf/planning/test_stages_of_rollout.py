@@ -57,7 +57,7 @@ def test_without_stages_both_have_the_same(read: Read) -> None:
 
 
 def test_six_accelerators_hold_three_engines_of_tp_2_beside_the_actor() -> None:
-    """They are no whole engines of tp 2 and pp 2; what was measured on them is the best all the same."""
+    """They are not whole engines of tp 2 and pp 2; what was measured on them is the best all the same."""
     found = planned(file(), "1x6xH100")
     assert found.proved and found.is_own and found.best.nanoseconds // 10**6 == 427_000
     assert found.best.design.options["rollout"].parallel == BY_TP
@@ -92,5 +92,5 @@ def test_own_ranks_that_are_no_whole_engines_are_told_to_be_just_that() -> None:
     found = account_of(anew, answer.planned).own
     assert found is not None and found.priced is not None and found.priced.design.options["rollout"].amount == 3
     assert found.forbidden == (
-        "the 3 accelerators of `rollout` are no multiple of pp 2: plans are of whole replicas, and 1 accelerator is left",
+        "the 3 accelerators of `rollout` are not a multiple of pp 2: plans are of whole replicas, and 1 accelerator is left",
     )

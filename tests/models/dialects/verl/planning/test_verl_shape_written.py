@@ -34,7 +34,7 @@ def of(text: str, level: str, cluster: str = "1x6") -> Reading:
 
 @pytest.mark.parametrize("level", ["placement", "training"])
 def test_a_shape_whose_batches_divide_is_written(level: str) -> None:
-    """Four on one node train in micro batches of 4, which the 3 samples of a rank are no multiple of; four parts of one in those of 1."""
+    """Four on one node train in micro batches of 4, which the 3 samples of a rank are not a multiple of; four parts of one in those of 1."""
     reading = of(TEXT, level)
     answer = pw.solve(reading, sandbox=False)
     assert answer.planned is not None and answer.planned.proved
