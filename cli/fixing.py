@@ -29,7 +29,7 @@ def fixed_files(readings: Iterable[Reading], judge: Judge) -> list[FixedFile]:
 
 
 def write_fixed(files: Sequence[FixedFile]) -> list[Report]:
-    """Write what was fixed and return the reports; print a text that is not a file.
+    """Write what was fixed and return the reports; print a fixed text.
 
     Raises UnusableInput.
     """

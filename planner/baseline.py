@@ -280,7 +280,7 @@ def find_refusal(problem: Problem, component: Component, amount: int, parallel: 
     division = problem.divide(component.name, parallel)
     if remainder := amount % division.replica:
         whole = f"plans are of whole replicas, and {with_noun(remainder, 'accelerator')} {are(remainder)} left"
-        return f"the {with_noun(amount, 'accelerator')} of `{component.name}` {are(amount)} no multiple of {division}: {whole}"
+        return f"the {with_noun(amount, 'accelerator')} of `{component.name}` {are(amount)} not a multiple of {division}: {whole}"
     if not whole_groups(component.divided_among, amount, division):
         return not_whole(component.name, amount // (division.tp * division.pp), component.divided_among)
     times = component.timed

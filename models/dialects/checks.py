@@ -92,7 +92,7 @@ class Facts:
 
 Term = Union[str, int, Number, Amount, None, list[str], Callable[[Any], "Number | None"]]
 """Path, product of paths, constant, known number (None if unknown), or function of facts."""
-AMONG, MULTIPLE = "{left} {do} not divide among {right}", "{left} {are} no multiple of {right}"
+AMONG, MULTIPLE = "{left} {do} not divide among {right}", "{left} {are} not a multiple of {right}"
 """Messages of `Divides`."""
 Condition = Callable[[Any], "bool | None"]
 """Condition on the facts of a dialect; None if unknown."""

@@ -97,7 +97,7 @@ class IgnoredFinding:
 
 @dataclass(frozen=True, slots=True)
 class Unchecked:
-    """Rule that could not be judged, with the reason; reported so silence is not an approval.
+    """Rule that could not be judged, with the reason; silence would mean approval.
 
     `decides`: the verdict is ``incomplete`` without it; `add` then is a sentence with a command or
     an edit for the user.

@@ -58,7 +58,7 @@ def read_whole_number(value: object) -> int:
 
 def _text(value: object, noun: str = "text") -> str:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise ValueError(f"{shown_value(value)} is no {noun}")
+        raise ValueError(f"{shown_value(value)} is not {noun}")
     return str(value)
 
 
@@ -106,7 +106,16 @@ class OneOfValues(ValueKind[str]):
         if not isinstance(value, str):
             raise ValueError(f"{shown_value(value)} is not text")
         if value not in self.words:
-            raise Faults([FormFault(f"{shown_value(value)} is no {self.noun}", value, kind=UNKNOWN_WORD, words=self.words)])
+            raise Faults(
+                [
+                    FormFault(
+                        f"{shown_value(value)} is not a known {self.noun}",
+                        value,
+                        kind=UNKNOWN_WORD,
+                        words=self.words,
+                    )
+                ]
+            )
         return value
 
 
@@ -208,11 +217,12 @@ Amounts = list_of(
 Degrees = list_of(Count, 1, MAX_DEGREES, as_items, schema=or_list(Count.schema, minItems=1, maxItems=MAX_DEGREES))
 """Whole number, or several to choose from."""
 Mebibytes = ValueKind(
-    lambda value: read_memory(_text(value, "amount of memory")), {"anyOf": [_NUMBER_OF_GIB, {"type": "string", "pattern": MEMORY_PATTERN}]}
+    lambda value: read_memory(_text(value, "an amount of memory")),
+    {"anyOf": [_NUMBER_OF_GIB, {"type": "string", "pattern": MEMORY_PATTERN}]},
 )
 """MiB of a text such as ``70GiB``; a bare number is GiB."""
 Rate = ValueKind(
-    lambda value: read_rate(_text(value, "amount a second")), {"anyOf": [_NUMBER_OF_GIB, {"type": "string", "pattern": RATE_PATTERN}]}
+    lambda value: read_rate(_text(value, "an amount a second")), {"anyOf": [_NUMBER_OF_GIB, {"type": "string", "pattern": RATE_PATTERN}]}
 )
 """MiB per second, exact; a bare number is GiB."""
 Word = text_of(MAX_TEXT, _WORD)

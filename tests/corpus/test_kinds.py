@@ -312,7 +312,7 @@ ROLES = [
         "run.sh",
         "python start_rlvr_pipeline.py --config_path conf --config_name job\n",
         "faulty",
-        ("`critic` is nowhere",),
+        ("`critic` is not configured",),
         beside={"conf/job.yaml": OF_TESTS},
     ),
 ]

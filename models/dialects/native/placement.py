@@ -66,7 +66,9 @@ def place_by_text(
         return component
     if amount % component.unit:
         amount_text, rest = with_noun(amount, "accelerator"), amount % component.unit
-        message = f"the {amount_text} of `{component.name}` {are(amount)} no whole blocks of {component.unit}, so its stride cannot be kept"
+        message = (
+            f"the {amount_text} of `{component.name}` {are(amount)} not whole blocks of {component.unit}, so its stride cannot be kept"
+        )
         advice = f"give it a multiple of {component.unit}"
         findings.append(error("PW206", component.name, message, value.span, label=amount_text, help=advice, amount=rest))
         return None

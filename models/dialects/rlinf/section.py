@@ -146,7 +146,7 @@ _PROFILING = ("backend", "enabled", "worker_groups", "steps", "output_dir", "opt
 
 
 def check_profiling(notes: Notes, value: Value | None) -> None:
-    """Note a section that the release ignores, that is not a map, or has unknown keys."""
+    """Note a section that is ignored, is not a map, or has unknown keys."""
     if value is None or is_absent(value):
         return
     reader = PartReader(notes, "PW117", "profiling")

@@ -190,7 +190,7 @@ class BatchChecks(RollChecks):
                 Divides(
                     code=BATCH_NUMBERS, source="ROLL, roll/pipeline/base_worker.py", when=AFTER_ROLLOUT, left=left,
                     right=Number(batches.of_all, f"updates of {batches.role.key} ({batches.of_all} each)", batches.per_device, batches.product),
-                    suggest=multiples_near(batch.value, step), message="{left} {are} no whole {right}",
+                    suggest=multiples_near(batch.value, step), message="{left} {are} not whole {right}",
                 ).run(RoleFacts(self.setup, batches.role))  # fmt: skip
 
     def _is_dynamic(self, role: Role) -> bool:

@@ -294,7 +294,7 @@ class TransferChecks(RollChecks):
         shifts = [f"{edge} {with_noun(abs(ids), 'id')} {'later' if ids > 0 else 'earlier'}" for edge, ids in edges if ids % per_worker]
         if not shifts and not len(trains) % per_worker:
             return True
-        ranks = f"the {with_noun(len(trains), 'rank')} of {train.key} {are(len(trains))} no whole groups of {per_worker}"
+        ranks = f"the {with_noun(len(trains), 'rank')} of {train.key} {are(len(trains))} not whole groups of {per_worker}"
         why = f"{train.key} {' and '.join(shifts)} than {infer.key}" if shifts else ranks
         ranges = {"trained": write_ranks(trains.ranges), "generated": write_ranks(infers.ranges)}
         self._report_pair("out_of_step", train, infer, each=per_worker, why=why, **ranges)

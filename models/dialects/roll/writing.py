@@ -161,7 +161,7 @@ class _RollWriter:
         ids, per_process = self._device_ids(component, component.runs)
         block, size = self._strategy(component, part, per_process)
         if len(ids) % size:
-            message = f"the {with_noun(len(ids), 'accelerator')} of `{name}` {are(len(ids))} no whole workers of {size}"
+            message = f"the {with_noun(len(ids), 'accelerator')} of `{name}` {are(len(ids))} not whole workers of {size}"
             self.refuse(name, message, "give it a multiple")
         # DPO's reference must not take more pairs at once than a step has.
         batch: Data = {"infer_batch_size": 1} if self.pipeline.name == "dpo" and part == REFERENCES else {}

@@ -131,7 +131,7 @@ def _convert_mesh_mode(mode: Mapping[str, Any]) -> Mapping[str, Any]:
 def _find_same(modes: type[Any], verl_mode: object) -> Any:
     name = str(getattr(verl_mode, "name", verl_mode))
     if name not in modes.members:
-        message = f"`{verl_mode}` of verl is no {modes.__name__.lower()} mode here"
+        message = f"`{verl_mode}` of verl is not a {modes.__name__.lower()} mode here"
         raise build_refusal("PW718", "", message, "add it with register_dispatch_mode", name)
     return modes.members[name]
 

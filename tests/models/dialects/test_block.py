@@ -69,9 +69,9 @@ def test_all_words_reach_the_problem(dialect: str) -> None:
     ("block", "code", "message"),
     [
         ("placewright: {links: [{from: TRAIN, to: nobody, weights: 1GiB}]}\n", "PW121", "`placewright.links` names `nobody`"),
-        ("placewright: {objective: best}\n", "PW105", "`order` of `placewright.objective`: `best` is not an order"),
+        ("placewright: {objective: best}\n", "PW105", "`order` of `placewright.objective`: `best` is not a known order"),
         ("placewright: {relations: [{kind: near}]}\n", "PW101", "`components` of `placewright.relations.0` is missing"),
-        ("placewright: {components: {TRAIN: {accelerators: 8, spread: rak}}}\n", "PW105", "`rak` is not a level"),
+        ("placewright: {components: {TRAIN: {accelerators: 8, spread: rak}}}\n", "PW105", "`rak` is not a known level"),
         ("placewright: {component: {TRAIN: {accelerators: 8}}, links: []}\n", "PW104", "unknown key `component` in the block"),
         ("placewright: {components: {TRAIN: {placement: 0-7}}}\n", "PW121", "belong into the framework's own section"),
         ("placewright: {components: {TRAIN: {seconds: {8: 9}, placement: 0-7}}}\n", "PW121", "belong into the framework's own section"),

@@ -53,7 +53,7 @@ def test_everything_may_be_left_out(tmp_path: Path) -> None:
     ("estimate", "code", "words"),
     [
         ("{precision: fp8}", "PW121", "trains all its weights in `fp8`"), ("{parameters: 1B, trainable: 2B}", "PW121", "trains 2,000,000,000 of"),
-        ("{sharding: zero}", "PW105", "no sharding"), ("{recompute: some}", "PW105", "no recomputation"), ("{utilization: 60.5}", "PW105", "utilization"),
+        ("{sharding: zero}", "PW105", "not a known sharding"), ("{recompute: some}", "PW105", "not a known recomputation"), ("{utilization: 60.5}", "PW105", "utilization"),
         ("{utilization: 101}", "PW105", "utilization"), ("{sequence: 0}", "PW105", "sequence"), ("{offload: maybe}", "PW105", "offload"),
         ("{sharding: megatron, shards: 4}", "PW121", "divides nothing among 4 ranks"), ("{shards: 0}", "PW105", "shards"),
         ("{parameter: 7B}", "PW104", "unknown key `estimate.parameter`"), ("7B", "PW105", "estimate"),

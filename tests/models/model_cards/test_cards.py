@@ -83,7 +83,7 @@ def test_a_number_that_cannot_be_is_told(tmp_path: Path, config: str) -> None:
     """It was taken as if it were not there, so that nothing was checked by it."""
     file = tmp_path / "config.json"
     file.write_text(config)
-    with pytest.raises(UnusableInput, match=r"no number of 0 or more"):
+    with pytest.raises(UnusableInput, match=r"not a number of 0 or more"):
         read_model_config(file)
 
 

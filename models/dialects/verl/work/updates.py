@@ -180,7 +180,7 @@ def _micro(work: VerlWork, update: Update) -> None:
         work.divides(update.name, NUMBERS, left, right, "IN_WORKERS", better, MULTIPLE, change="right", edits=not total, source=OLD)
     # Otherwise the first check reports it.
     elif work.settings.flag(f"{update.owner}.{FITTED}", NUMBERS) or not work.is_checked_at_start:
-        message = f"{share} {are(update.share)} no multiple of {size_text}"
+        message = f"{share} {are(update.share)} not a multiple of {size_text}"
         work.report(NUMBERS, update.name, message, micro.span, work.set(micro, *better), None, "", note, "IN_WORKERS")
 
 

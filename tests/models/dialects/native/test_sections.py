@@ -93,7 +93,7 @@ def test_work_of_the_level_training_is_judged_there_only() -> None:
         (
             "relations: [{kind: beside, components: [actor, rollout]}]\n",
             "PW105",
-            "`beside` is not a kind of relation",
+            "`beside` is not a known kind of relation",
             "write one of `colocated`",
         ),
         ("relations: [{kind: disjoint, components: [actor, rolout]}]\n", "PW121", "`rolout`, which is not a component", "write `rollout`"),
@@ -111,7 +111,7 @@ def test_work_of_the_level_training_is_judged_there_only() -> None:
         ("work: [{component: env, amount: 5}]\n", "PW101", "`what` of `work.0` is missing", "add"),
         ("work: [{component: envs, what: games, amount: 5}]\n", "PW121", "`envs`, which is not a component", "write `env`"),
         ("work: [{component: env, what: games, amount: 0}]\n", "PW105", "0 is less than 1", "how many in all"),
-        ("work: [{component: env, what: games, amount: 4, level: all}]\n", "PW105", "`all` is not a level", "training"),
+        ("work: [{component: env, what: games, amount: 4, level: all}]\n", "PW105", "`all` is not a known level", "training"),
         ("work: [{component: env, what: games, amount: '${oc.env:GAMES}'}]\n", "PW120", "not known here", "write the value"),
     ],
 )

@@ -200,7 +200,7 @@ def test_a_task_that_the_release_lacks_is_a_warning_beside_other_code(tmp_path: 
     file = tmp_path / "run.yaml"
     file.write_text(yaml.safe_dump({**EMBODIED, "runner": {"task_type": "walking"}}, sort_keys=False))
     report = verify(load(file, DeclaredNodes(8)))
-    (task,) = (finding for finding in report.findings if "no task of RLinf" in finding.message)
+    (task,) = (finding for finding in report.findings if "not a task of RLinf" in finding.message)
     assert (task.severity, report.verdict) == (("warning", "incomplete") if code else ("error", "faulty"))
 
 

@@ -87,5 +87,5 @@ def test_the_edit_lets_the_weights_come(job: Job) -> None:
 @pytest.mark.timeout(10)
 def test_a_tp_of_many_digits_is_judged_as_soon_as_any(job: Job) -> None:
     reading = reading_of(job, "8-15", actor__model=section(6)["model"], inference=section(4_000_000_000))
-    error = next(each for each in reading.findings if "no multiple of the tp of inference" in each.message)
+    error = next(each for each in reading.findings if "not a multiple of the tp of inference" in each.message)
     assert error.help == "set `inference.model.tensor_model_parallel_size: 2`"
