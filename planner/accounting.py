@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Callable, Iterable, Mapping
+from typing import Callable, Mapping
 
 from ..models.account import Account, BusyInterval, ReportedAlternative, Usage
 from ..models.answer import Solve
@@ -136,10 +136,6 @@ def account_of(problem: Problem, result: PlanningResult, assignment: Assignment 
     """Return the account without further searches."""
     question, model, best = result.question, cost_model(result.model), result.best.design
     needs, rests = bills(problem, question, best, assignment), bases(problem, question, best)
-
-    def report(designs: Iterable[CostedDesign]) -> tuple[ReportedAlternative, ...]:
-        return tuple(ReportedAlternative(candidate, _adds(question, model, result.best, candidate)) for candidate in designs)
-
     return Account(
         result,
         model.source,
@@ -147,7 +143,7 @@ def account_of(problem: Problem, result: PlanningResult, assignment: Assignment 
         usages(question, model, best),
         needs,
         rests,
-        report(result.alternatives),
+        tuple(ReportedAlternative(candidate, _adds(question, model, result.best, candidate)) for candidate in result.alternatives),
         baseline_of_file(problem, result),
         resources={name: problem.kind(problem[name]) for name in question.components if not best.blocks_of(name)},
         assumed=(*list_assumptions(problem, question), *list_emptied(needs)),

@@ -93,10 +93,7 @@ class Solver:
         answer = fit_estimates(problem, partial(with_even_degrees, plan=companions), self.session)
         if answer.plan is None or answer.planned is None:
             return answer
-        plan = _with_degrees(answer.plan, answer.planned.best.design, problem)
-        # The weaker of both proofs, of counts and of placement.
-        status = FEASIBLE if not answer.planned.proved else OPTIMAL if plan.status == VERIFIED else plan.status
-        return replace(answer, verdict=status, plan=replace(plan, status=status))
+        return _as_proved(replace(answer, plan=_with_degrees(answer.plan, answer.planned.best.design, problem)))
 
     def _plan(self, file: Problem, problem: Problem) -> Answer:
         """Plan a variant of the problem of the file, which may refuse plans."""
@@ -104,18 +101,20 @@ class Solver:
         from ..solver.choosing.pool_layouts import place_in_pools
         from .plan import plan
 
-        def refused(placed: Plan, design: Design) -> Sequence[Finding]:
-            return self.refuses(file, _with_degrees(placed, design, file))
-
-        def refused_layout(layout: Problem, placed: Plan) -> Sequence[Finding]:
-            degrees = {name: layout[name].parallel for name in _list_open(file) if name in placed.assignment.runs}
-            return self.refuses(file, replace(placed, degrees={**placed.degrees, **degrees}))
-
         # Without a check of the written file, only arrangements are used that are right for every file.
-        accepts = accept_all if self.refuses is accept_all else refused_layout
+        accepts = accept_all if self.refuses is accept_all else partial(self._refuse_layout, file)
         lay_out: Solve = partial(place_in_pools, place=self.place, refuses=accepts)
         over: Solve = partial(lying_over, place=lay_out, workload=problem.workload)
-        return plan(problem, over, self.limit, self.session, self.counting, refused)
+        return plan(problem, over, self.limit, self.session, self.counting, partial(self._refuse_plan, file))
+
+    def _refuse_plan(self, file: Problem, placed: Plan, design: Design) -> Sequence[Finding]:
+        """Return the findings of the written file against a placed design."""
+        return self.refuses(file, _with_degrees(placed, design, file))
+
+    def _refuse_layout(self, file: Problem, layout: Problem, placed: Plan) -> Sequence[Finding]:
+        """Return the findings of the written file against a layout in pools."""
+        degrees = {name: layout[name].parallel for name in _list_open(file) if name in placed.assignment.runs}
+        return self.refuses(file, replace(placed, degrees={**placed.degrees, **degrees}))
 
 
 def _with_degrees(plan: Plan, design: Design, problem: Problem) -> Plan:

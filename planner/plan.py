@@ -118,16 +118,11 @@ def _find_alternatives(loop: BendersLoop, best: PlacedDesign) -> tuple[tuple[Cos
     a further search.
     """
     entries, seen = list[tuple[Price, CostedDesign]](), {best.priced.design.structure()}
-    unsure, remaining, tries = list[CostedDesign](), loop.limit, TRIES
-
-    def keep(price: Price, candidate: CostedDesign) -> None:
-        entries.append((price, candidate))
-        entries.sort(key=lambda entry: entry[0])
-        seen.add(candidate.design.structure())
-
     for placed in sorted(loop.placed, key=lambda placed: placed.price):
         if placed.priced.design.structure() not in seen:
-            keep(placed.price, placed.priced)
+            entries.append((placed.price, placed.priced))
+            seen.add(placed.priced.design.structure())
+    unsure, remaining, tries = list[CostedDesign](), loop.limit, TRIES
     for round_number in range(AGAIN + 1):
         ruled_out = False
         for result in loop.searched.found:
@@ -144,7 +139,9 @@ def _find_alternatives(loop: BendersLoop, best: PlacedDesign) -> tuple[tuple[Cos
                 remaining, ruled_out = remaining - SEARCHED * (probes_before - loop.probes), True
                 continue
             candidate = attempt.priced if attempt is not None and answer.plan is not None else loop.cost(result.design)
-            keep(loop.price(candidate), candidate)
+            entries.append((loop.price(candidate), candidate))
+            entries.sort(key=lambda entry: entry[0])
+            seen.add(candidate.design.structure())
             if answer.plan is None:
                 unsure.append(candidate)
                 tries = tries if answer.how == "given" else 0
@@ -206,16 +203,17 @@ def _best_or_baseline(loop: BendersLoop, question: PlanningProblem, baseline: Ba
     return best if own_placed.price > best.price or (own_placed.price == best.price and best.is_better(own_placed)) else own_placed
 
 
+def _place_within(loop: BendersLoop, traffic: int, target: Problem) -> Answer:
+    """Place with at most so many ns of traffic; without traffic, without preferences."""
+    return loop.solve(loop.traffic.at_most(target, traffic) if loop.traffic.costs else drop_preferences(target))
+
+
 def _fill(loop: BendersLoop, best: PlacedDesign, question: PlanningProblem) -> tuple[PlacedDesign, Mapping[str, int]]:
     """Return the best design after untimed components took the accelerators left over."""
     if best.is_own or loop.session.cancelled:
         return best, {}
     problem, traffic, design, takes = loop.problem, loop.traffic, best.priced.design, best.priced.traffic
-
-    def place(target: Problem) -> Answer:
-        return loop.solve(traffic.at_most(target, takes) if traffic.costs else drop_preferences(target))
-
-    full = UntimedPlacement(problem, question, place).widen(design)
+    full = UntimedPlacement(problem, question, partial(_place_within, loop, takes)).widen(design)
     base = replace(question, barred=())  # no-goods concern designs with fewer accelerators: larger counts may have a placement
     if full == design or iteration(loop.model, base, full) > best.priced.nanoseconds or any(faults(base, loop.model, full)):
         return best, {}
