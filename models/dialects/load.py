@@ -12,7 +12,7 @@ from ..dialect_names import DIALECTS
 from ..findings.finding import Finding, Severity, Unchecked, UnusableInput, warning
 from ..level import DEFAULT_LEVEL
 from ..machines.cluster import Cluster
-from ..machines.node import GENERIC, accelerators
+from ..machines.node import accelerators, memory_of, vendor_of
 from ..machines.shorthand import DeclaredNodes
 from ..reading import Reading
 from ..record import dataclass, replace
@@ -211,12 +211,12 @@ def _read(source: Source, compose: Callable[[], Document], machines: Machines, d
 
 
 def _vendors(machines: Machines) -> frozenset[str]:
-    """Return the vendors of all accelerators; empty if a model is unknown."""
+    """Return the vendors of all accelerators; empty if a model is unknown, which may be of any vendor."""
     if isinstance(machines, Cluster):
         models = [accelerator for stretch in machines.alike for accelerator in stretch.node.accelerators]
     else:
         models = list(accelerators(1, machines.model)) if isinstance(machines, DeclaredNodes) else []
-    is_known = all(accelerator.model != GENERIC for accelerator in models)
+    is_known = all(memory_of(accelerator.model) or accelerator.vendor != vendor_of("") for accelerator in models)
     return frozenset(accelerator.vendor for accelerator in models if is_known)
 
 

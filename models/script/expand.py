@@ -16,6 +16,7 @@ from math import prod
 from typing import TYPE_CHECKING, Iterable, Sequence
 
 from ..record import dataclass
+from ..text.environment import NO_VENDOR
 from .arithmetic import NotComputed, calculate
 from .pieces import Place, WordPiece, WordText, bound, derive, join
 from .state import State
@@ -246,7 +247,8 @@ class Expander(ABC):
         text = self.capture(Script(inner_text, self.script.origin.cut(*part.inside), self.script.time))
         if any(not piece.unknown for piece in text.pieces) or not text.pieces:
             return text
-        return self._unknown(part, f"`{excerpt}` is a command, which is not run", text.path)
+        why = NO_VENDOR if NO_VENDOR in text.why_unknown else f"`{excerpt}` is a command, which is not run"
+        return self._unknown(part, why, text.path)
 
     @abstractmethod
     def capture(self, script: Script) -> WordText:

@@ -39,6 +39,7 @@ class ControlFlow(Expander):
     ----------
     started : commands that the script starts, in the order of interpretation.
     unread : places of commands that may set variables from unread texts.
+    sourced : places among them of files that may set any variable again.
     branches : conditions of the enclosing branches.
     broken : True if it is unknown whether a loop was left.
     left : state after the loop if it was left so.
@@ -50,6 +51,7 @@ class ControlFlow(Expander):
 
     started: list[StartedCommand] = field(default_factory=list)
     unread: list[Place] = field(default_factory=list)
+    sourced: list[Place] = field(default_factory=list)
     branches: list[Truth] = field(default_factory=list)
     broken: bool = False
     left: State | None = None

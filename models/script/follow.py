@@ -10,6 +10,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Mapping, Sequence
 
+from ..text.environment import NO_VENDOR
 from ..text.files import is_below, text_of
 from . import facts
 from .conditions import HOLDS, Operand, Truth, evaluate_sum, evaluate_test
@@ -304,8 +305,8 @@ class Follower(ControlFlow):
             shell._evaluate(inner[0])
             self._take_output(shell)
             return Truth(None, why)
-        if state.vendors and (vendor := _PROBES.get(" ".join(word.plain for word in words[1:]))):
-            return Truth(vendor in state.vendors)
+        if vendor := _PROBES.get(" ".join(word.plain for word in words[1:])):
+            return Truth(vendor in state.vendors) if state.vendors else Truth(None, NO_VENDOR)
         self._start(node, words)
         if OUTPUT in state.variables:
             text = print_output(name, words[1:], state, place)
@@ -392,6 +393,7 @@ class Follower(ControlFlow):
         if text is None or not any(piece.text.strip() and not piece.unknown for piece in text.pieces):
             self.unread.append(place)
             if not (is_eval or _SETUP_FILES.search(file)):
+                self.sourced.append(place)
                 state.elsewhere = f"`{f'{name} {file}'.strip()[:60]}` is not followed, which may set it"
             return Truth(None, f"it depends on how `{name}` ends")
         outer, state.source = (state.source, state.variables["@"], state.given), path or state.source

@@ -109,6 +109,10 @@ RESOLVERS: Mapping[str, Callable[[tuple[Plain, ...]], Plain]] = {
     "not": _negate,
     "oc.decode": _decode,
 }
+_STANDARD = {
+    "oc.create", "oc.decode", "oc.deprecated", "oc.dict.keys", "oc.dict.values", "oc.env", "oc.select", "hydra", "now", "python_version",
+}  # fmt: skip
+"""Resolvers of OmegaConf and Hydra, which every program has."""
 
 
 class Interpolator:
@@ -137,13 +141,19 @@ class Interpolator:
         self.unchecked: list[Unchecked] = []
         self.followed: list[tuple[Span, Span]] = []
         self._expanding: list[int] = []
+        self._resolvers: Collection[str] | None = None
         self._assumed: Mapping[Span, frozenset[str]] = {}
 
     @staticmethod
-    def of(document: Document, names: Collection[str] = (), unread: Iterable[str] = ()) -> Interpolator:
-        """Return the resolver of a document; `names` may be read, but not below `unread` keys."""
+    def of(
+        document: Document, names: Collection[str] = (), unread: Iterable[str] = (), resolvers: Collection[str] | None = None
+    ) -> Interpolator:
+        """Return the resolver of a document; `names` may be read, but not below `unread` keys.
+
+        `resolvers` are those that its program registers; None if unknown.
+        """
         resolver = Interpolator(document.root, document.environment.extend(names), document.partial)
-        resolver._unread = frozenset(unread)
+        resolver._unread, resolver._resolvers = frozenset(unread), resolvers
         resolver._reasons, resolver._assumed = document.reasons, document.assumed
         return resolver
 
@@ -284,6 +294,8 @@ class Interpolator:
             return self._variable(call, scalar, path)
         if call.name == "oc.select":
             return self._select(call, scalar, path)
+        if self._resolvers is not None and call.name not in self._resolvers and call.name not in _STANDARD:
+            raise Impossible(f"its program registers no resolver `{call.name[:60]}`")
         if call.name not in RESOLVERS:
             raise Unknown(f"`{call.name[:60]}` is not among the resolvers that are computed")
         try:
@@ -311,6 +323,11 @@ class Interpolator:
         if not call.arguments or not all(isinstance(part, str) for part in call.arguments[0]):
             raise Unread("an environment variable whose name is not written out is not read")
         name = str(self._argument(call, 0, scalar, path))
+        if name not in self.environment.values and len(call.arguments) == 2 and self._unread.isdisjoint(self._leaf_at):
+            note = taken_as_not_set(name, "its default counts")
+            self.unchecked += [note] if note not in self.unchecked else []
+            default = self._argument(call, 1, scalar, path)
+            return None if default is None else str(default)
         if name not in self.environment.values or not self._unread.isdisjoint(self._leaf_at):
             raise Unread(f"the environment variable `{name[:60]}` is not read: `--allow-env` does not name it, or it is not set")
         self._read.append(name)
