@@ -152,7 +152,7 @@ def _accelerators(problem: Problem) -> Iterator[Unchecked]:
         if stretch.node.accelerators and stretch.node.accelerator_memory is None
     }
     for model in sorted(models - {GENERIC}):
-        meant = f"write `{near}`" if (near := nearest_model(model)) else "a cluster file states it"
+        meant = f"write `{near}`" if (near := nearest_model(model)) else "a cluster file may state it"
         yield Unchecked("PW501", "", f"the accelerator model `{model}` is not known, so neither is its memory; {meant}")
 
 

@@ -26,7 +26,7 @@ from .released import mismatched_release, release_for
 if TYPE_CHECKING:
     from .dialect import Machines
 
-__all__ = ["DIALECTS", "ReadParameters", "dialect_named", "is_meant_for", "load", "load_all", "load_settings", "read", "read_all"]
+__all__ = ["DIALECTS", "ReadParameters", "dialect_named", "is_meant_for", "load", "load_all", "load_settings", "read", "read_all", "take_first"]
 
 _SHELL_TEXT_CODES = ("PW012", "PW014", "PW125")
 """Codes whose edits are shell text, ready for the script."""
@@ -60,7 +60,7 @@ def load(
     composer : folders for the `defaults` of the file, and command-line overrides; default: the
         file's own folder.
     """
-    return _take_first(load_all(path, machines, dialect, level, composer))
+    return take_first(load_all(path, machines, dialect, level, composer))
 
 
 def load_all(
@@ -108,7 +108,7 @@ def read(
     source: Source, machines: Machines = None, dialect: str = "auto", level: str = DEFAULT_LEVEL, composer: Composer | None = None
 ) -> Reading:
     """Read a text; see `load`."""
-    return _take_first(read_all(source, machines, dialect, level, composer))
+    return take_first(read_all(source, machines, dialect, level, composer))
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class ReadParameters:
         """Read a text as a version of the file, on other machines if given."""
         machines = self.machines if machines is None else machines
         readings = read_all(Source(self.name, text), machines, self.dialect, self.level, self.composer)
-        return _take_first(readings) if self.number is None else readings[min(self.number, len(readings) - 1)]
+        return take_first(readings) if self.number is None else readings[min(self.number, len(readings) - 1)]
 
 
 def read_all(
@@ -279,7 +279,7 @@ def _empty(source: Source) -> Document:
     return Document(source, MapNode((), source.whole()))
 
 
-def _take_first(readings: Sequence[Reading]) -> Reading:
+def take_first(readings: Sequence[Reading]) -> Reading:
     """Return the first reading, with a warning if there are several."""
     reading, program = readings[0], readings[0].document.program
     if program is None:

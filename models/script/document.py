@@ -57,6 +57,7 @@ class InterpretedScript:
     unchecked : commands that take values from elsewhere.
     machine : what a task says of every node.
     sourced : places of unread files that may set any variable again.
+    exit_place : place of the command that certainly ends it; None if none does.
     """
 
     source: Source
@@ -65,6 +66,7 @@ class InterpretedScript:
     unchecked: tuple[Unchecked, ...] = ()
     machine: ShellMachine | None = None
     sourced: tuple[Place, ...] = ()
+    exit_place: Place | None = None
 
 
 def script_started(source: Source) -> str:
@@ -128,7 +130,10 @@ def read_script(
     for start, end in dict.fromkeys(follower.unread):
         source_text, line = " ".join(source.text[start:end].split())[:60], source.span(start, end).line
         gaps.append(Unchecked("PW122", "", f"`{source_text}` in line {line} is not followed; what it sets is not known"))
-    return InterpretedScript(source, tuple(follower.started), tuple(findings), tuple(gaps), machine, tuple(follower.sourced))
+    return InterpretedScript(
+        source, tuple(follower.started), tuple(findings), tuple(gaps), machine, tuple(follower.sourced),
+        follower.exit_place if follower.state.ended == "exit" else None,
+    )  # fmt: skip
 
 
 def documents_of(source: Source, composer: Composer) -> tuple[Document, ...]:
@@ -165,6 +170,10 @@ def _report_no_program(script: InterpretedScript) -> Finding:
     source, span = script.source, script.source.whole()
     message = f"`{source.name}` starts no program with settings"
     help_ = "a script starts one with words such as `python3 -m MODULE key=value`"
+    if script.exit_place is not None:
+        exit_span = source.span(*script.exit_place)
+        message = f"`{source.name}` ends in line {exit_span.line}, before it starts a program with settings"
+        return error("PW010", "", message, exit_span, label="the script ends here", help="give it what it checks before this line")
     if script.unchecked:
         message = f"`{source.name}` starts no program in what could be followed: {script.unchecked[0].why}"
         return error("PW010", "", message, span, help="write the command in the script itself")

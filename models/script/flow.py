@@ -45,6 +45,7 @@ class ControlFlow(Expander):
     left : state after the loop if it was left so.
     returned : True if it is unknown whether, or where, a function returned.
     went_past : True if an exit was skipped that happens only because an input is unset.
+    exit_place : place of the last command that ended the script; None before any.
     tested : True within a condition, where `set -e` ends nothing.
     captured : how the last `$(...)` ends, if it is known to fail.
     """
@@ -58,6 +59,7 @@ class ControlFlow(Expander):
     returned: bool = False
     depth: int = 0
     went_past: bool = False
+    exit_place: Place | None = None
     tested: bool = False
     captured: Truth = HOLDS
 

@@ -142,6 +142,7 @@ class Interpolator:
         self.followed: list[tuple[Span, Span]] = []
         self._expanding: list[int] = []
         self._resolvers: Collection[str] | None = None
+        self._assumes_unset = False
         self._assumed: Mapping[Span, frozenset[str]] = {}
 
     @staticmethod
@@ -153,7 +154,7 @@ class Interpolator:
         `resolvers` are those that its program registers; None if unknown.
         """
         resolver = Interpolator(document.root, document.environment.extend(names), document.partial)
-        resolver._unread, resolver._resolvers = frozenset(unread), resolvers
+        resolver._unread, resolver._resolvers, resolver._assumes_unset = frozenset(unread), resolvers, True
         resolver._reasons, resolver._assumed = document.reasons, document.assumed
         return resolver
 
@@ -323,12 +324,13 @@ class Interpolator:
         if not call.arguments or not all(isinstance(part, str) for part in call.arguments[0]):
             raise Unread("an environment variable whose name is not written out is not read")
         name = str(self._argument(call, 0, scalar, path))
-        if name not in self.environment.values and len(call.arguments) == 2 and self._unread.isdisjoint(self._leaf_at):
+        is_readable = self._unread.isdisjoint(self._leaf_at)
+        if self._assumes_unset and name not in self.environment.values and len(call.arguments) == 2 and is_readable:
             note = taken_as_not_set(name, "its default counts")
             self.unchecked += [note] if note not in self.unchecked else []
             default = self._argument(call, 1, scalar, path)
             return None if default is None else str(default)
-        if name not in self.environment.values or not self._unread.isdisjoint(self._leaf_at):
+        if name not in self.environment.values or not is_readable:
             raise Unread(f"the environment variable `{name[:60]}` is not read: `--allow-env` does not name it, or it is not set")
         self._read.append(name)
         value = self.environment.values[name]
