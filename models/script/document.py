@@ -23,7 +23,7 @@ from ..text.source import Source
 from ..text.tree import MapNode, Scalar, find
 from .arguments import Arguments, MappedWord, line_end_of, show_text
 from .follow import Follower
-from .launch import LaunchCommand, StartedCommand, launch_of, read_stated, script_call
+from .launch import LaunchCommand, StartedCommand, launch_of, launches_in, read_stated, script_call
 from .machine import machine_of, slurm_machine
 from .pieces import Place, VariableValue, WordPiece, WordText
 from .program import StartedProgram, readable_folders
@@ -170,7 +170,7 @@ def _report_no_program(script: InterpretedScript) -> Finding:
     source, span = script.source, script.source.whole()
     message = f"`{source.name}` starts no program with settings"
     help_ = "a script starts one with words such as `python3 -m MODULE key=value`"
-    if script.exit_place is not None:
+    if script.exit_place is not None and launches_in(source.text[script.exit_place[1] :]):
         exit_span = source.span(*script.exit_place)
         message = f"`{source.name}` ends in line {exit_span.line}, before it starts a program with settings"
         return error("PW010", "", message, exit_span, label="the script ends here", help="give it what it checks before this line")

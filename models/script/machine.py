@@ -83,7 +83,10 @@ def _joins(launch: LaunchCommand) -> bool:
 
     Source: Ray, python/ray/_private/worker.py (init).
     """
-    addresses = [launch.started.variables.get("RAY_ADDRESS", WordText()), *(word for word in launch.started.words if _ADDRESS.match(word.plain))]
+    addresses = [
+        launch.started.variables.get("RAY_ADDRESS", WordText()),
+        *(word for word in launch.started.words if _ADDRESS.match(word.plain)),
+    ]
     return any(word.plain.rpartition("=")[2] not in ("", "local", "null") for word in addresses)
 
 

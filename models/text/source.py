@@ -171,7 +171,15 @@ class _Reader:
             else:
                 root = value
         if root is None:
-            raise _unusable(error("PW003", "", f"`{self.name}` {'holds comments alone' if self.text.strip() else 'is empty'}", _start(self.name), help="name a configuration file"))
+            raise _unusable(
+                error(
+                    "PW003",
+                    "",
+                    f"`{self.name}` {'holds comments alone' if self.text.strip() else 'is empty'}",
+                    _start(self.name),
+                    help="name a configuration file",
+                )
+            )
         return YamlText(root, tuple(self.shared.values()))
 
     def _events(self) -> Iterator[Any]:

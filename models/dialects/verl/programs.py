@@ -20,6 +20,7 @@ from ...releases.choice import ReleaseChoice, newest
 from ...releases.configurations import Configurations
 from ...releases.release import ALWAYS, Releases, ReleaseTable, read_releases, spans_of
 from ...text.document import Program
+from ...text.nearest import SLIP, closest
 from ...text.tree import ListNode, MapNode, find
 
 FOLDER = Path(__file__).parent / "facts"
@@ -232,7 +233,8 @@ def _entry_of(notes: Notes, root: MapNode, program: Program | None) -> EntryPoin
         return entry_in(EVALUATION)
     entry = entry_of_keys(root)
     why = f"is not known here; it is taken to place its roles as `{entry.program}` does, its defaults are not known"
-    notes.unsure("PW122", "", f"`{name}` {why}", True, WORKS_LIKE)
+    near = closest(module_of(name), _FACTS, SLIP)
+    notes.unsure("PW122", "", f"`{name}` {why}", True, f"Write `{near}`, or v{WORKS_LIKE[1:]}" if near else WORKS_LIKE)
     notes.proves = False
     return EntryPoint(name, entry.kind, "", (), True, entry.trained, entry.rolled, entry.slots)
 
