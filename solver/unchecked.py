@@ -8,7 +8,7 @@ from typing import Iterable, Iterator
 
 from ..models.findings.codes import topic_of
 from ..models.findings.finding import Finding, Missing, Severity, Unchecked
-from ..models.machines.node import GENERIC, nearest_model
+from ..models.machines.node import GENERIC
 from ..models.machines.node_group import ACCELERATOR
 from ..models.machines.shorthand import shorten
 from ..models.model_cards.card import ModelCard
@@ -61,18 +61,16 @@ def _cause_of(item: Unchecked, reading: Reading) -> Missing | None:
     """Return the variable or the machines that decide a key to set; None for another cause."""
     key = _KEY.search(item.add)
     value = find(reading.document.root, key[1]) if key else None
-    if not isinstance(value, Scalar):
+    if key is None or not isinstance(value, Scalar):
         return None
     reason = reading.document.reasons.get(value.span, "")
     if NO_VENDOR in reason:
         machines = machines_of(reading)
         cluster = f"Pass `--cluster {machines}xH100`" if _PLAIN.fullmatch(machines) else "Name it, such as `--cluster 2x8xH100`"
         return Missing(f"settings are not known: {NO_VENDOR}", cluster)
-    variable = _VARIABLE.search(reason) or _VARIABLE.search(value.text)
-    if variable is None:
-        return None
-    name = variable[1] or variable[2]
-    return Missing(f"`{key[1]}` is not known: the environment variable `{name}` is not read", f"Set it, and pass `--allow-env {name}`")
+    name = next(filter(None, (match[match.lastindex or 0] for match in _VARIABLE.finditer(f"{reason} {value.text}"))), "")
+    what = f"`{key[1]}` is not known: the environment variable `{name}` is not read"
+    return Missing(what, f"Set it, and pass `--allow-env {name}`") if name else None
 
 
 def doubts_of(reading: Reading, findings: Iterable[Finding]) -> Iterator[Unchecked]:
@@ -152,8 +150,7 @@ def _accelerators(problem: Problem) -> Iterator[Unchecked]:
         if stretch.node.accelerators and stretch.node.accelerator_memory is None
     }
     for model in sorted(models - {GENERIC}):
-        meant = f"write `{near}`" if (near := nearest_model(model)) else "a cluster file may state it"
-        yield Unchecked("PW501", "", f"the accelerator model `{model}` is not known, so neither is its memory; {meant}")
+        yield Unchecked("PW501", "", f"the accelerator model `{model}` is not known; a cluster file may state its memory")
 
 
 def _estimates(problem: Problem, assignment: Assignment, names: list[str]) -> Iterator[Unchecked]:

@@ -26,18 +26,7 @@ from .released import mismatched_release, release_for
 if TYPE_CHECKING:
     from .dialect import Machines
 
-__all__ = [
-    "DIALECTS",
-    "ReadParameters",
-    "dialect_named",
-    "is_meant_for",
-    "load",
-    "load_all",
-    "load_settings",
-    "read",
-    "read_all",
-    "take_first",
-]
+__all__ = ["DIALECTS", "ReadParameters", "dialect_named", "is_meant_for", "load", "load_all", "load_settings", "read", "read_all"]
 
 _SHELL_TEXT_CODES = ("PW012", "PW014", "PW125")
 """Codes whose edits are shell text, ready for the script."""

@@ -54,11 +54,10 @@ class Reader(ABC):
         self.is_training = level == TRAINING
         self.has_hints = with_hints and document.root.get(HINTS) is not None
         self.notes = Notes(document, self.FRAMEWORK)
-        program = document.program
+        self.interpolator = Interpolator.of(self.as_meant(), self.ENVIRONMENT, self.UNREAD)
         # A file of verl alone may be read by a program of its author, with resolvers of its own.
-        is_own = self.NAME != "verl" or (program is not None and program.is_hydra and program.name != "")
-        resolvers = DIALECTS[self.NAME].resolvers if is_own else None
-        self.interpolator = Interpolator.of(self.as_meant(), self.ENVIRONMENT, self.UNREAD, resolvers)
+        if self.NAME != "verl" or (document.program is not None and document.program.is_hydra and document.program.name):
+            self.interpolator.resolvers = DIALECTS[self.NAME].resolvers
         self.notes.followed = self.interpolator.followed
         self.settings = self.make_settings()
         self.derivations: list[Derivation] = []
@@ -89,8 +88,10 @@ class Reader(ABC):
         machine = self.document.program.machine if self.document.program is not None else None
         if machine is None or machine.accelerators is None or self.SETS_VISIBLE:
             return
-        span, most = machine.accelerators_span or self.document.root.span, _most_accelerators(self.machines)
-        outside = [number for number in machine.named if most and number >= most]
+        span = machine.accelerators_span or self.document.root.span
+        nodes = [len(stretch.node.accelerators) for stretch in self.machines.alike] if isinstance(self.machines, Cluster) else []
+        most = self.machines.count if isinstance(self.machines, DeclaredNodes) else max(nodes, default=0)
+        outside = [number for number in machine.named if 0 < most <= number]
         if machine.repeated:
             message = f"`{machine.variable}` names accelerator {machine.repeated} twice"
             why = "PyTorch then sees no accelerator at all, and NCCL refuses two ranks on one accelerator"
@@ -121,10 +122,3 @@ class Reader(ABC):
         from ..hints.block import add_block
 
         return add_block(block, cluster, tuple(components), self.notes.findings, tuple(relations))
-
-
-def _most_accelerators(machines: Cluster | DeclaredNodes | None) -> int:
-    """Return the largest number of accelerators of a node; 0 if unknown."""
-    if isinstance(machines, DeclaredNodes):
-        return machines.count
-    return max((len(stretch.node.accelerators) for stretch in machines.alike), default=0) if machines is not None else 0

@@ -12,7 +12,6 @@ from itertools import accumulate
 from typing import Iterable, Iterator, Mapping, Sequence, overload
 
 from ..record import dataclass, replace
-from ..text.nearest import SLIP, closest
 from .node_group import ACCELERATOR, NODE
 
 NO_ACCELERATOR = "NO_ACCEL"
@@ -72,11 +71,6 @@ def memory_of(model: str) -> int | None:
         if model.upper() in table:
             return table[model.upper()] * 1024
     return None
-
-
-def nearest_model(model: str) -> str | None:
-    """Return the known model that was probably meant."""
-    return closest(model.upper(), [name for models in _MAKERS.values() for name in models], SLIP)
 
 
 def accelerators(

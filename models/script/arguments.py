@@ -216,16 +216,9 @@ class Arguments:
                 self._leave_unchecked(why, "Write its settings in the script", not word.known)
             elif self.hydra and span.start >= line_end:
                 source_text, close = self._read_source(span), word.plain.partition("=")[0].replace("_", "-")
-                kind = (
-                    "word"
-                    if close[:1] != "-" or close == "-"
-                    else "option"
-                    if close in _HYDRA
-                    else "setting"
-                    if "=" in source_text
-                    else "other option"
-                )
-                kind = "apart" if span in self.apart else "own option" if close in _FACTS["own_options"] else kind
+                kind = "option" if close in _HYDRA else "setting" if "=" in source_text else "other option"
+                kind = "word" if close[:1] != "-" or close == "-" else "own option" if close in _FACTS["own_options"] else kind
+                kind = "apart" if span in self.apart else kind
                 if re.match(r"\\[ \t]", text[span.start :][:2]):
                     kind, line_end = "blank", line_end_of(text, span.start)
                     edit = Edit(self.source.span(span.start + 1, line_end), "")

@@ -295,11 +295,10 @@ class Expander(ABC):
         """Return the value of a parameter; None and the name if it is not set."""
         name, place, nothing = part.name, self._place(part), frozenset[str]()
         if isinstance(part.index, tuple) and name != "BASH_SOURCE":
-            entry, key = self.state.variables.get(name), self.text(part.index)
-            element = self.state.text_of(f"{name}[{key.plain}]") if key.known else None
-            if element is not None or (isinstance(entry, WordText) and not entry.known):
-                return (element or entry).use_at(place), nothing
-            index = int(self.calculate(key, place).plain)
+            entry = self.state.variables.get(name)
+            if isinstance(entry, WordText) and not entry.known:
+                return entry.use_at(place), nothing
+            index = int(self.calculate(self.text(part.index), place).plain)
             elements = entry if isinstance(entry, list) else [entry] if entry is not None else []
             index += len(elements) if index < 0 else 0
             return (elements[index].use_at(place) if 0 <= index < len(elements) else None), nothing

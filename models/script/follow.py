@@ -133,7 +133,6 @@ class Follower(ControlFlow):
         state, name, operator, place = self.state, self._target(node), node.children[1], self.script.place(node)
         start, end = self.script.range(operator)[1], self.script.range(node)[1]
         value = node.child_by_field_name("value")
-        state.drop_elements(name)
         if node.children[0].type == "subscript":
             state.unsure({name}, place, "an element of it is set by its number, which is not followed")
             return
@@ -165,8 +164,6 @@ class Follower(ControlFlow):
                 self._declare_command(command, self._target(child), flags)
                 self._assign(child)
                 names.add(self._target(child))
-                if "A" in flags and not self.state.calls:
-                    self._assign_elements(child)
                 if has_braces(self.script.parts(*self.script.range(child))):  # of a command, they make several assignments
                     self.state.unsure({self._target(child)}, place, "braces that make several words are not followed")
                 continue
@@ -186,15 +183,6 @@ class Follower(ControlFlow):
             self.state.unsure(names, place, f"what `{command} {flags}` makes is not followed")
         return HOLDS
 
-    def _assign_elements(self, node: Node) -> None:
-        """Set the elements `[key]=value` of an associative array, as variables `NAME[key]`."""
-        name, start = self._target(node), self.script.range(node.children[1])[1]
-        for word in self.script.words(start + 1, self.script.range(node)[1] - 1):
-            (begin, end), written = word.place, self.script.text[slice(*word.place)]
-            if match := re.match(r"\[([^\[\]]*)\]=", written):
-                key = self.text(self.script.parts(begin + 1, begin + match.end(1)))
-                self.state.put(f"{name}[{key.plain}]", self.text(self.script.parts(begin + match.end(), end)) if key.known else None)
-
     def _declare_command(self, command: str, name: str, flags: str) -> None:
         """Make a variable local or exported."""
         if command in ("local", "declare", "typeset") and self.state.calls:
@@ -207,7 +195,6 @@ class Follower(ControlFlow):
             name, is_element, _ = text.plain.partition("[")
             if name not in self.state.variables:  # `-f`, or a function alone is named so
                 self.state.functions.pop(name, None)
-            self.state.drop_elements(name)
             if is_element:
                 self.state.unsure({name}, self.script.place(node), "an element of it is taken out, which is not followed")
             elif text.known and name.isidentifier():

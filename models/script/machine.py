@@ -79,15 +79,10 @@ def machine_of(launch: LaunchCommand, commands: Sequence[StartedCommand], source
 
 
 def _joins(launch: LaunchCommand) -> bool:
-    """Return True if a program joins a running Ray, which counts its own accelerators.
-
-    Source: Ray, python/ray/_private/worker.py (init).
-    """
-    addresses = [
-        launch.started.variables.get("RAY_ADDRESS", WordText()),
-        *(word for word in launch.started.words if _ADDRESS.match(word.plain)),
-    ]
-    return any(word.plain.rpartition("=")[2] not in ("", "local", "null") for word in addresses)
+    """Return True if a program joins a Ray that runs (Ray, python/ray/_private/worker.py, init)."""
+    addresses = [word.plain.rpartition("=")[2] for word in launch.started.words if _ADDRESS.match(word.plain)]
+    addresses += [text.plain for name, text in launch.started.variables.items() if name == "RAY_ADDRESS"]
+    return any(address not in ("", "local", "null") for address in addresses)
 
 
 def _is_ray_start(command: StartedCommand) -> bool:

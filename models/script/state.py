@@ -183,11 +183,6 @@ class State:
         if value is not None:
             self.variables[name] = value
 
-    def drop_elements(self, name: str) -> None:
-        """Forget the elements of an associative array."""
-        for element in [element for element in self.variables if element.startswith(f"{name}[")]:
-            del self.variables[element]
-
     def file(self, file: WordText) -> str:
         """Return the name of a file among the variables; "" if unknown."""
         return f"/{os.path.normpath(file.plain)}" if file.known and file.plain else ""
@@ -199,8 +194,7 @@ class State:
     def become_child(self, inherits: bool, why: str) -> None:
         """Keep what a program is given: exported variables if it `inherits` them, and files."""
         names = self.exported if inherits else set[str]()
-        kept = {name for name in self.variables if name in names or not (name.isidentifier() or name[-1:] == "]")}
-        self.variables = {name: self.variables[name] for name in self.variables if name in kept}
+        self.variables = {name: value for name, value in self.variables.items() if name in names or not name.isidentifier()}
         self.functions = {name: body for name, body in self.functions.items() if name in names}
         self.outer, self.flags, self.elsewhere = {}, frozenset(), self.elsewhere if inherits else why
 

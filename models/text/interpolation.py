@@ -109,9 +109,7 @@ RESOLVERS: Mapping[str, Callable[[tuple[Plain, ...]], Plain]] = {
     "not": _negate,
     "oc.decode": _decode,
 }
-_STANDARD = {
-    "oc.create", "oc.decode", "oc.deprecated", "oc.dict.keys", "oc.dict.values", "oc.env", "oc.select", "hydra", "now", "python_version",
-}  # fmt: skip
+_STANDARD = re.compile(r"oc\.(create|decode|deprecated|dict\.keys|dict\.values|env|select)|hydra|now|python_version")
 """Resolvers of OmegaConf and Hydra, which every program has."""
 
 
@@ -124,6 +122,7 @@ class Interpolator:
     partial : True if a missing key may stand in an unread part: it is unknown, not impossible.
     findings, unchecked : collected results.
     followed : maps and lists reached by reference: their span, and the span of the reference.
+    resolvers : further resolvers that the program registers; None if unknown.
     """
 
     def __init__(self, root: MapNode, environment: Environment | Mapping[str, str] | None = None, partial: bool = False) -> None:
@@ -141,20 +140,15 @@ class Interpolator:
         self.unchecked: list[Unchecked] = []
         self.followed: list[tuple[Span, Span]] = []
         self._expanding: list[int] = []
-        self._resolvers: Collection[str] | None = None
         self._assumes_unset = False
+        self.resolvers: Collection[str] | None = None
         self._assumed: Mapping[Span, frozenset[str]] = {}
 
     @staticmethod
-    def of(
-        document: Document, names: Collection[str] = (), unread: Iterable[str] = (), resolvers: Collection[str] | None = None
-    ) -> Interpolator:
-        """Return the resolver of a document; `names` may be read, but not below `unread` keys.
-
-        `resolvers` are those that its program registers; None if unknown.
-        """
+    def of(document: Document, names: Collection[str] = (), unread: Iterable[str] = ()) -> Interpolator:
+        """Return the resolver of a document; `names` may be read, but not below `unread` keys."""
         resolver = Interpolator(document.root, document.environment.extend(names), document.partial)
-        resolver._unread, resolver._resolvers, resolver._assumes_unset = frozenset(unread), resolvers, True
+        resolver._unread, resolver._assumes_unset = frozenset(unread), True
         resolver._reasons, resolver._assumed = document.reasons, document.assumed
         return resolver
 
@@ -295,7 +289,7 @@ class Interpolator:
             return self._variable(call, scalar, path)
         if call.name == "oc.select":
             return self._select(call, scalar, path)
-        if self._resolvers is not None and call.name not in self._resolvers and call.name not in _STANDARD:
+        if self.resolvers is not None and call.name not in self.resolvers and not _STANDARD.fullmatch(call.name):
             raise Impossible(f"its program registers no resolver `{call.name[:60]}`")
         if call.name not in RESOLVERS:
             raise Unknown(f"`{call.name[:60]}` is not among the resolvers that are computed")

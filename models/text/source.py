@@ -171,15 +171,8 @@ class _Reader:
             else:
                 root = value
         if root is None:
-            raise _unusable(
-                error(
-                    "PW003",
-                    "",
-                    f"`{self.name}` {'holds comments alone' if self.text.strip() else 'is empty'}",
-                    _start(self.name),
-                    help="name a configuration file",
-                )
-            )
+            what = "holds comments alone" if self.text.strip() else "is empty"
+            raise _unusable(error("PW003", "", f"`{self.name}` {what}", _start(self.name), help="name a configuration file"))
         return YamlText(root, tuple(self.shared.values()))
 
     def _events(self) -> Iterator[Any]:

@@ -109,15 +109,9 @@ class _Keys:
         is_merged = setting.kind is Mark.CHANGE and (key in self.table.sections or self.table.keys.get(key) == {})
         if not isinstance(value, MapNode) or not is_merged:
             return (setting,)
-        texts = ((f"{key}.{entry.key.text}", entry) for entry in value)
-        excerpt = self.notes.document.excerpt
-        return [
-            part
-            for name, entry in texts
-            for part in self.parts(
-                replace(setting, text=f"{name}={excerpt(entry.value.span)}", key=name, value=entry.value, key_span=entry.key.span)
-            )
-        ]
+        excerpt, names = self.notes.document.excerpt, [(f"{key}.{entry.key.text}", entry.key.span, entry.value) for entry in value]
+        inner = (replace(setting, text=f"{name}={excerpt(item.span)}", key=name, key_span=at, value=item) for name, at, item in names)
+        return [part for entry in inner for part in self.parts(entry)]
 
     def find_undeletable(self, setting: Setting) -> str:
         """Return why Hydra refuses to delete a key that no setting gives; "" if it does not."""
