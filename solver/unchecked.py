@@ -58,7 +58,7 @@ def missing_in(reading: Reading, items: Iterable[Unchecked]) -> tuple[Missing, .
 
 
 def _cause_of(item: Unchecked, reading: Reading) -> Missing | None:
-    """Return the variable or the machines that decide a key to set; None for another cause."""
+    """Return the variable or the machines that decide a key; None for others."""
     key = _KEY.search(item.add)
     value = find(reading.document.root, key[1]) if key else None
     if key is None or not isinstance(value, Scalar):
@@ -69,8 +69,8 @@ def _cause_of(item: Unchecked, reading: Reading) -> Missing | None:
         cluster = f"Pass `--cluster {machines}xH100`" if _PLAIN.fullmatch(machines) else "Name it, such as `--cluster 2x8xH100`"
         return Missing(f"settings are not known: {NO_VENDOR}", cluster)
     name = next(filter(None, (match[match.lastindex or 0] for match in _VARIABLE.finditer(f"{reason} {value.text}"))), "")
-    what = f"`{key[1]}` is not known: the environment variable `{name}` is not read"
-    return Missing(what, f"Set it, and pass `--allow-env {name}`") if name else None
+    fact = f"`{key[1]}` is not known: the environment variable `{name}` is not read"
+    return Missing(fact, f"Set it, and pass `--allow-env {name}`") if name else None
 
 
 def doubts_of(reading: Reading, findings: Iterable[Finding]) -> Iterator[Unchecked]:

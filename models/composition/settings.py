@@ -223,7 +223,7 @@ def _put(current: Value | None, change: _Change, path: Path) -> Value | None:
 
 
 def _find_new(current: MapNode, value: MapNode) -> Scalar | None:
-    """Return the first key of a map, or of a map in it, that the current map lacks."""
+    """Return the first key, at any depth, that the current map lacks."""
     for entry in value:
         below = current.entry(entry.key.text)
         if below is None:

@@ -211,7 +211,7 @@ def _read(source: Source, compose: Callable[[], Document], machines: Machines, d
 
 
 def _vendors(machines: Machines) -> frozenset[str]:
-    """Return the vendors of all accelerators; empty if a model is unknown, which may be of any vendor."""
+    """Return the vendors of all accelerators; empty if a model is unknown."""
     if isinstance(machines, Cluster):
         models = [accelerator for stretch in machines.alike for accelerator in stretch.node.accelerators]
     else:

@@ -91,14 +91,14 @@ class Reader(ABC):
         span = machine.accelerators_span or self.document.root.span
         nodes = [len(stretch.node.accelerators) for stretch in self.machines.alike] if isinstance(self.machines, Cluster) else []
         most = self.machines.count if isinstance(self.machines, DeclaredNodes) else max(nodes, default=0)
-        outside = [number for number in machine.named if 0 < most <= number]
+        numbers = [number for number in machine.numbers if 0 < most <= number]
         if machine.repeated:
             message = f"`{machine.variable}` names accelerator {machine.repeated} twice"
             why = "PyTorch then sees no accelerator at all, and NCCL refuses two ranks on one accelerator"
             self.notes.error("PW114", "", message, span, "named twice", "name each accelerator once", None, why)
-        elif outside:
-            message = f"`{machine.variable}` names accelerator {outside[0]}, but a node has 0 to {most - 1}"
-            judge = self.notes.error if len(outside) == len(machine.named) else self.notes.warn
+        elif numbers:
+            message = f"`{machine.variable}` names accelerator {numbers[0]}, but a node has 0 to {most - 1}"
+            judge = self.notes.error if len(numbers) == len(machine.numbers) else self.notes.warn
             why = "Ray counts it, and a process there sees no accelerator"
             judge("PW114", "", message, span, "outside", f"name accelerators from 0 to {most - 1}", None, why)
 

@@ -56,7 +56,7 @@ class InterpretedScript:
     findings : why the script could not be read to its end.
     unchecked : commands that take values from elsewhere.
     machine : what a task says of every node.
-    sourced : places of unread files that may set any variable again.
+    unread_files : places of sourced files that may set any variable again.
     exit_place : place of the command that certainly ends it; None if none does.
     """
 
@@ -65,7 +65,7 @@ class InterpretedScript:
     findings: tuple[Finding, ...] = ()
     unchecked: tuple[Unchecked, ...] = ()
     machine: ShellMachine | None = None
-    sourced: tuple[Place, ...] = ()
+    unread_files: tuple[Place, ...] = ()
     exit_place: Place | None = None
 
 
@@ -131,7 +131,7 @@ def read_script(
         source_text, line = " ".join(source.text[start:end].split())[:60], source.span(start, end).line
         gaps.append(Unchecked("PW122", "", f"`{source_text}` in line {line} is not followed; what it sets is not known"))
     return InterpretedScript(
-        source, tuple(follower.started), tuple(findings), tuple(gaps), machine, tuple(follower.sourced),
+        source, tuple(follower.started), tuple(findings), tuple(gaps), machine, tuple(follower.unread_files),
         follower.exit_place if follower.state.ended == "exit" else None,
     )  # fmt: skip
 
@@ -222,9 +222,12 @@ def _document(script: InterpretedScript, program_start: StartedProgram, number: 
     if not program_start.is_hydra and any(setting.kind is SettingMark.FORCE and setting.text[:2] != "++" for setting in words.settings):
         why = f"how `{program_start.name}` reads its settings is not known here, so whether it has their keys was not checked"
         gaps.append(Unchecked("PW104", "", why))
-    if place := next((place for place in script.sourced if _may_change(place, launch)), None):
+    if place := next((place for place in script.unread_files if _may_change(place, launch)), None):
         why = f"`{' '.join(source.text[slice(*place)].split())[:60]}` may set again what the settings use"
         gaps.append(Unchecked("PW122", "", why, True, "Name its folder with `--config-root DIR`, or set the values after it"))
+    if path := program_start.misplaced_folder:
+        why = f"Hydra looks for `{path}` beside the file of `{program_start.name}`, not beside the script"
+        gaps.append(Unchecked("PW013", "", why, True, f"Write `--config-path=$PWD/{path}`"))
     if condition := launch.started.condition:
         why = f"whether `{program_start.name}` in line {command.line} is started is not known: {condition}"
         gaps.append(Unchecked("PW122", "", why))
@@ -253,10 +256,10 @@ def _line_ends(launch: LaunchCommand, source: Source) -> tuple[Finding, ...]:
     return (judge("PW012", "", message, span, label=label, help=f"run `dos2unix {os.path.basename(source.name)}`", edit=edit),)
 
 
-def _may_change(sourced: Place, launch: LaunchCommand) -> bool:
-    """Return True if a word of a command has a value from a line before a sourced file."""
+def _may_change(file: Place, launch: LaunchCommand) -> bool:
+    """Return True if a command has a value from a line before a sourced file."""
     pieces = (piece for word in launch.started.words for piece in word.pieces if len(piece.frames) > 1)
-    return any(piece.frames[-1][1] <= sourced[0] < launch.started.place[0] for piece in pieces)
+    return any(piece.frames[-1][1] <= file[0] < launch.started.place[0] for piece in pieces)
 
 
 def _unset(name: str, must_be_set: bool) -> Unchecked:

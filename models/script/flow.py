@@ -28,6 +28,7 @@ MAX_TURNS = 100
 UNKNOWN = Truth(None, "it depends on how a command ends")
 _NO_VALUES: Mapping[str, WordText] = {}
 _OFTEN = "it depends on how often a loop was gone through"
+_ENDING = ("command", "test_command", "subshell", "pipeline", "variable_assignment", "variable_assignments")
 _Branch = tuple[Callable[[], Truth], Sequence["Node"]]
 
 
@@ -39,7 +40,7 @@ class ControlFlow(Expander):
     ----------
     started : commands that the script starts, in the order of interpretation.
     unread : places of commands that may set variables from unread texts.
-    sourced : places among them of files that may set any variable again.
+    unread_files : places among them of files that may set any variable again.
     branches : conditions of the enclosing branches.
     broken : True if it is unknown whether a loop was left.
     left : state after the loop if it was left so.
@@ -52,7 +53,7 @@ class ControlFlow(Expander):
 
     started: list[StartedCommand] = field(default_factory=list)
     unread: list[Place] = field(default_factory=list)
-    sourced: list[Place] = field(default_factory=list)
+    unread_files: list[Place] = field(default_factory=list)
     branches: list[Truth] = field(default_factory=list)
     broken: bool = False
     left: State | None = None
@@ -332,3 +333,8 @@ class ControlFlow(Expander):
         if end_word.startswith(("break", "continue")):  # `continue 2` ends this loop and begins a turn of the next one
             self.state.ended = end_word.removesuffix("+") if end_word[-1] == "+" else ""
         return end_word not in ("", "continue")
+
+
+def may_end(node: Node) -> bool:
+    """Return True if `set -e` ends the script where the statement fails."""
+    return node.type in _ENDING or node.children[0].type == "(("

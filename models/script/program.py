@@ -170,19 +170,21 @@ class StartedProgram:
         the script went to, its own folder, its repository and the roots.
         """
         below = (path,) if os.path.isabs(path) else (f"{os.path.dirname(self._file)}/{path}".lstrip("/"), path, *further)
-        pairs = ((folder, name) for name in below for folder in self._folders)
-        for place in (os.path.join(folder, name) for folder, name in pairs if name != path or not self._is_ignored(path, folder)):
+        for place in (os.path.join(folder, name) for name in below for folder in self._folders):
             real = os.path.realpath(place) if "\0" not in place else ""
             if real and is_below(real, self._search.roots):
                 visible = os.path.normpath(place) if os.path.isabs(self.source.name) else os.path.relpath(real)
                 yield NamedPath(real, "" if visible == "." else visible)
 
-    def _is_ignored(self, path: str, folder: str) -> bool:
-        """Return True if Hydra does not look for a path in a folder, but beside the file of the program."""
-        own, option = os.path.dirname(self._file), self._option("path")
-        is_relative = option is not None and option.certain and option.plain == path and not os.path.isabs(path)
-        is_beside = f"{os.path.realpath(folder)}/".endswith(f"/{own}/") or folder in self.composer.roots
-        return bool(own and is_relative and self.is_hydra and not is_beside)
+    @property
+    def misplaced_folder(self) -> str:
+        """Relative `--config-path` that only the folder of the script has; "" if none."""
+        folder, option = os.path.dirname(self._file), self._option("path")
+        if self.found is None or option is None or not (option.certain and folder and self.is_hydra) or os.path.isabs(option.plain):
+            return ""
+        is_right = os.path.normpath(f"/{folder}/{option.plain}/") + os.sep in self.found.path
+        roots = map(os.path.realpath, self.composer.roots)
+        return "" if is_right or is_below(self.found.path, tuple(roots)) else option.plain
 
     @property
     def missing(self) -> tuple[str, str]:
@@ -201,9 +203,6 @@ class StartedProgram:
             return f"begins with `{file[-80:]}`, which the script itself writes", "run the part that writes it, then verify again"
         if self.is_open:
             return f"{message}, unless an argument of the script names another one", self._one_beside or _NAME_FOLDER
-        ignored = (folder for folder in self._folders if self._is_ignored(self._path, folder))
-        if any(os.path.isfile(os.path.join(folder, self._path, self._named)) for folder in ignored):
-            return message, f"write `--config-path=$PWD/{self._path}`: Hydra looks beside the file of the program"
         present = nearest(os.path.basename(file), map(os.path.basename, self._beside)) or os.path.basename(next(iter(self._beside), ""))
         return message, f"write a name that its folder has, such as `{present}`, or {_NAME_FOLDER}" if present else _NAME_FOLDER
 

@@ -31,7 +31,7 @@ class ShellMachine:
     for_ray : True if `ray start --num-gpus` states the number, which Ray alone reads.
     repeated : accelerator that the variable names twice; "" if none.
     own : number of accelerators that the program itself sees, beside one for Ray alone; None if unknown.
-    named : accelerators that the variable names by number.
+    numbers : accelerators that the variable names by number.
     """
 
     accelerators: int | None = None
@@ -42,7 +42,7 @@ class ShellMachine:
     for_ray: bool = False
     repeated: str = ""
     own: int | None = None
-    named: tuple[int, ...] = ()
+    numbers: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,8 +171,8 @@ class _Reader:
             else:
                 root = value
         if root is None:
-            what = "holds comments alone" if self.text.strip() else "is empty"
-            raise _unusable(error("PW003", "", f"`{self.name}` {what}", _start(self.name), help="name a configuration file"))
+            fault = "holds comments alone" if self.text.strip() else "is empty"
+            raise _unusable(error("PW003", "", f"`{self.name}` {fault}", _start(self.name), help="name a configuration file"))
         return YamlText(root, tuple(self.shared.values()))
 
     def _events(self) -> Iterator[Any]:

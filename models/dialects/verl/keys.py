@@ -104,7 +104,7 @@ class _Keys:
         self.sections: dict[str, tuple[int, str]] = {}
 
     def parts(self, setting: Setting) -> Sequence[Setting]:
-        """Return the settings of a map's entries if it is merged onto a map, else the setting."""
+        """Return the settings of the entries of a map that Hydra merges, else the setting."""
         key, value = setting.key, setting.value
         is_merged = setting.kind is Mark.CHANGE and (key in self.table.sections or self.table.keys.get(key) == {})
         if not isinstance(value, MapNode) or not is_merged:
@@ -114,11 +114,12 @@ class _Keys:
         return [part for entry in inner for part in self.parts(entry)]
 
     def find_undeletable(self, setting: Setting) -> str:
-        """Return why Hydra refuses to delete a key that no setting gives; "" if it does not."""
+        """Return why Hydra refuses to delete a key; "" if it does not."""
         key, default = setting.key, self.table.keys.get(setting.key, UNSTORED_VALUE)
-        others = (before.key for before in self.notes.document.settings if before is not setting)
-        if "/" in key or setting.package is not None or any(_is_below(key, other) or _is_below(other, key) for other in others):
+        keys = (before.key for before in self.notes.document.settings if before is not setting)
+        if "/" in key or setting.package is not None or any(_is_below(key, name) or _is_below(name, key) for name in keys):
             return ""
+        self.added.discard(key)
         if not self.has(key) or default is None:
             return f"`{self.table.name}` of {self.release} has no value `{key}` to delete"
         value = plain(setting.value) if isinstance(setting.value, Scalar) and not is_unknown(setting.value) else None
@@ -151,7 +152,7 @@ class _Keys:
         elif not self.has(key) and (better := find_near(self.table, key)):
             message = f"verl has no key `{key}`: it is added, and nothing reads it"
             self.notes.warn(UNREAD, better, message, setting.key_span, "not a key", f"write `{better}`", self._rewritten(setting, better))
-        self.added |= {key} if kind is not Mark.DELETE else set()
+        self.added.add(key)
 
     def _list_with_earlier(self, key: str, at: Span) -> bool:
         """List a key with an earlier one of the same missing section, if any."""

@@ -135,7 +135,7 @@ def test_a_relative_folder_counts_from_the_program(tmp_path: Path) -> None:
     start = "python3 -m verl.trainer.main_ppo --config-path {} --config-name my\n"
     report = verified(tmp_path, start.format("conf"))
     assert report.verdict == "incomplete"
-    assert report.missing[0].add.startswith("Write `--config-path=$PWD/conf`")
+    assert [missing.add for missing in report.missing][-1] == "Write `--config-path=$PWD/conf`"
     assert "Write `--config-path" not in str(verified(tmp_path, f"cd {tmp_path}\n{start.format('$PWD/conf')}").missing)
 
 
@@ -163,7 +163,14 @@ def test_resolvers_of_roll(tmp_path: Path, resolver: str, release: str, refused:
 
 @pytest.mark.parametrize(
     ("cluster", "said"),
-    [("1X8", "`1x8`"), ("1 x 8", "`1x8`"), ("8", "`1x8`"), ("H100x8", "`1x8xH100`"), ("8xH100", "`1x8xH100`"), ("1x8xH100:80GiB", "`1x8xH100`")],
+    [
+        ("1X8", "`1x8`"),
+        ("1 x 8", "`1x8`"),
+        ("8", "`1x8`"),
+        ("H100x8", "`1x8xH100`"),
+        ("8xH100", "`1x8xH100`"),
+        ("1x8xH100:80GiB", "`1x8xH100`"),
+    ],
 )
 def test_a_cluster_that_is_nearly_a_shorthand(tmp_path: Path, cluster: str, said: str) -> None:
     with pytest.raises((UnusableInput, ValueError)) as problem:
