@@ -122,7 +122,7 @@ def _rename(options: Mapping[str, Any]) -> dict[str, Any]:
     if unknown := sorted(set(options) - set(RENAMED)):
         raise TypeError(f"there is no argument `{unknown[0]}`")
     for name in options:
-        warnings.warn(f"`{name}` is called `{RENAMED[name]}`", DeprecationWarning, stacklevel=3)
+        warnings.warn(f"`{name}` is called `{RENAMED[name]}`", DeprecationWarning, stacklevel=4)
     return {RENAMED[name]: value for name, value in options.items()}
 
 

@@ -225,9 +225,9 @@ def _document(script: InterpretedScript, program_start: StartedProgram, number: 
     if place := next((place for place in script.unread_files if _may_change(place, launch)), None):
         why = f"`{' '.join(source.text[slice(*place)].split())[:60]}` may set again what the settings use"
         gaps.append(Unchecked("PW122", "", why, True, "Name its folder with `--config-root DIR`, or set the values after it"))
-    if path := program_start.misplaced_folder:
-        why = f"Hydra looks for `{path}` beside the file of `{program_start.name}`, not beside the script"
-        gaps.append(Unchecked("PW013", "", why, True, f"Write `--config-path=$PWD/{path}`"))
+    if folder := program_start.misplaced_folder:
+        why = f"Hydra looks for `{folder}` beside the file of `{program_start.name}`, not beside the script"
+        gaps.append(Unchecked("PW013", "", why, True, f"Write `--config-path=$PWD/{folder}`"))
     if condition := launch.started.condition:
         why = f"whether `{program_start.name}` in line {command.line} is started is not known: {condition}"
         gaps.append(Unchecked("PW122", "", why))
