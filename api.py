@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ContextManager, Mapping, Sequence, Union
 
-from .loading import RENAMED, Machines, Readable, load, text_of
+from .loading import RENAMED, Machines, Readable, load, load_every, text_of
 from .models.findings.finding import UnusableInput
 from .models.level import DEFAULT_LEVEL
 from .models.machines.cluster import Cluster
@@ -38,9 +38,13 @@ if TYPE_CHECKING:
 def verify(file: Readable, cluster: Machines = None, dialect: str = "auto", **options: Any) -> Report:
     """Verify a configuration and return all findings, without loading ortools or ray.
 
+    Of a script that starts several programs, the report is that of the first with the worst verdict.
     Options are those of `load`.
     """
-    return _verify(load(file, cluster, dialect, **options))
+    from .models.report import VERDICTS
+
+    reports = map(_verify, load_every(file, cluster, dialect, **options))
+    return max(reports, key=lambda report: VERDICTS.index(report.verdict))
 
 
 def convert(file: Readable, to: str, cluster: Machines = None, dialect: str = "auto", strict: bool = False, **options: Any) -> Converted:

@@ -59,8 +59,18 @@ def load(
     model_config : the `config.json` of the policy's model. Raises UnusableInput for an unusable one.
     older : the older names `set` and `roots`, with a DeprecationWarning. Raises TypeError for others.
     """
+    every = load_every(file, cluster, dialect, level, settings, config_roots, allow_env, framework, model_config, **older)
+    return file if isinstance(file, Reading) else loading.take_first(every)
+
+
+def load_every(
+    file: Readable, cluster: Machines, dialect: str, level: str = DEFAULT_LEVEL, settings: Sequence[str] = (),
+    config_roots: Sequence[str | Path] = (), allow_env: Sequence[str] = (), framework: str | Sequence[str] = (),
+    model_config: str | Path | None = None, **older: Any,
+) -> list[Reading]:  # fmt: skip
+    """Read a configuration, or every program of a script; see `load`."""
     if isinstance(file, Reading):
-        return file
+        return [file]
     renamed_options = _rename(older)
     frameworks = (framework,) if isinstance(framework, str) else tuple(framework)
     roots, overrides = renamed_options.get("config_roots", config_roots), renamed_options.get("settings", settings)
@@ -68,13 +78,14 @@ def load(
     composer = Composer(tuple(map(str, roots)), overrides, tuple(allow_env), tuple(map(known_framework, frameworks)))
     how = (machines_of(cluster), dialect, level, composer)
     text = text_of(file)
-    reading = loading.load(str(file), *how) if text is None else loading.read(Source(PASTED, text), *how)
+    readings = loading.load_all(str(file), *how) if text is None else loading.read_all(Source(PASTED, text), *how)
     if model_config is None:
-        return reading
+        return readings
     from .models.model_cards.card import read_model_config
     from .models.resolving import with_models
 
-    return with_models(reading, read_model_config(str(model_config)))
+    card = read_model_config(str(model_config))
+    return [with_models(reading, card) for reading in readings]
 
 
 def text_of(file: str | Path | Mapping[str, Any]) -> str | None:
@@ -105,7 +116,7 @@ def _rename(options: Mapping[str, Any]) -> dict[str, Any]:
     if unknown := sorted(set(options) - set(RENAMED)):
         raise TypeError(f"there is no argument `{unknown[0]}`")
     for name in options:
-        warnings.warn(f"`{name}` is called `{RENAMED[name]}`", DeprecationWarning, stacklevel=3)
+        warnings.warn(f"`{name}` is called `{RENAMED[name]}`", DeprecationWarning, stacklevel=4)
     return {RENAMED[name]: value for name, value in options.items()}
 
 

@@ -14,18 +14,20 @@ class DialectEntry(NamedTuple):
     packages : first parts of the names of its programs' modules.
     keys : top-level keys; every file of the dialect has at least one. Empty if unknown.
     text : text in every file of the dialect.
+    resolvers : resolvers of interpolations that its programs register; None if any.
     """
 
     framework: str
     packages: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     text: str = ""
+    resolvers: tuple[str, ...] | None = None
 
 
 DIALECTS = {
-    "rlinf": DialectEntry("RLinf", packages=("rlinf",), keys=("cluster",)),
-    "roll": DialectEntry("ROLL", packages=("roll",), text="device_mapping"),
-    "verl": DialectEntry("verl", packages=("verl", "recipe"), keys=("actor_rollout_ref", "resource_pool_spec", "topology", "trainer")),
+    "rlinf": DialectEntry("RLinf", ("rlinf",), ("cluster",), resolvers=("multiply", "subtract", "int_div", "not", "torch.dtype")),
+    "roll": DialectEntry("ROLL", packages=("roll",), text="device_mapping", resolvers=()),
+    "verl": DialectEntry("verl", ("verl", "recipe"), ("actor_rollout_ref", "resource_pool_spec", "topology", "trainer"), resolvers=()),
     "native": DialectEntry("", keys=("components",)),
 }
 """Name -> facts of every dialect, in the order of recognition."""

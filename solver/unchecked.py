@@ -17,11 +17,16 @@ from ..models.parallel import Parallel
 from ..models.placements.assignment import Assignment, runs_by_node_sort
 from ..models.problem import Problem
 from ..models.reading import Reading
+from ..models.text.environment import NO_VENDOR
+from ..models.text.tree import Scalar, find
 
 NAME_MACHINES = "Pass `--cluster x8`"
 _WHOLE = ("PW010", "PW120", "PW122")
 """Rules whose reason stands alone: about a file, a program or a variable."""
 NO_ROOM = "PW215"
+_KEY = re.compile("Pass `--set ([^`=]+)=VALUE`")
+_PLAIN = re.compile("[0-9]+x[0-9]+")
+_VARIABLE = re.compile(r"`(\w+)` is not set in the script|\$\{oc\.env:\s*(\w+)")
 _ROOT = re.compile("`--config-root [^`]+`")
 _OPTIONS = ("--dialect", "-m ", "--framework", "--config-root", "--set", "--allow-env", "--cluster")
 """Options in order of urgency: kind of file, parts and values, then machines."""
@@ -32,10 +37,11 @@ def missing_in(reading: Reading, items: Iterable[Unchecked]) -> tuple[Missing, .
 
     Empty for a file with errors alone.
     """
-    decisive = [
-        (item.why if item.rule in _WHOLE else f"{topic_of(item.rule)} not checked: {item.why}", item.add) for item in items if item.decides
+    missing_facts = [
+        _cause_of(item, reading) or Missing(item.why if item.rule in _WHOLE else f"{topic_of(item.rule)} not checked: {item.why}", item.add)
+        for item in items
+        if item.decides
     ]
-    missing_facts = [Missing(*fact) for fact in decisive]
     problem = reading.problem
     if problem is None:
         if not reading.failed and not missing_facts:
@@ -49,6 +55,22 @@ def missing_in(reading: Reading, items: Iterable[Unchecked]) -> tuple[Missing, .
     ):  # verl has programs that run on CPUs alone
         missing_facts.append(Missing("placement not checked: no component is placed", "Write what is placed in this file"))
     return tuple(dict.fromkeys(sorted((_with_folder(missing, reading) for missing in missing_facts), key=_urgency)))
+
+
+def _cause_of(item: Unchecked, reading: Reading) -> Missing | None:
+    """Return the variable or the machines that decide a key; None for others."""
+    key = _KEY.search(item.add)
+    value = find(reading.document.root, key[1]) if key else None
+    if key is None or not isinstance(value, Scalar):
+        return None
+    reason = reading.document.reasons.get(value.span, "")
+    if NO_VENDOR in reason:
+        machines = machines_of(reading)
+        cluster = f"Pass `--cluster {machines}xH100`" if _PLAIN.fullmatch(machines) else "Name it, such as `--cluster 2x8xH100`"
+        return Missing(f"settings are not known: {NO_VENDOR}", cluster)
+    name = next(filter(None, (match[match.lastindex or 0] for match in _VARIABLE.finditer(f"{reason} {value.text}"))), "")
+    fact = f"`{key[1]}` is not known: the environment variable `{name}` is not read"
+    return Missing(fact, f"Set it, and pass `--allow-env {name}`") if name else None
 
 
 def doubts_of(reading: Reading, findings: Iterable[Finding]) -> Iterator[Unchecked]:
@@ -128,7 +150,7 @@ def _accelerators(problem: Problem) -> Iterator[Unchecked]:
         if stretch.node.accelerators and stretch.node.accelerator_memory is None
     }
     for model in sorted(models - {GENERIC}):
-        yield Unchecked("PW501", "", f"the accelerator model `{model}` is not known, so neither is its memory")
+        yield Unchecked("PW501", "", f"the accelerator model `{model}` is not known; a cluster file may state its memory")
 
 
 def _estimates(problem: Problem, assignment: Assignment, names: list[str]) -> Iterator[Unchecked]:

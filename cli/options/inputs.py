@@ -70,6 +70,9 @@ class Inputs:
 
     def readings(self, load: Load, set_: Callable[[Sequence[str]], Reading]) -> Iterator[Reading]:
         """Yield a Reading per file; `set_` reads the settings. Raises UnusableInput."""
+        if self.settings and self.paths:
+            message = f"`{self.settings[0]}` is not a file, and no setting of `{self.paths[0]}` either"
+            raise UnusableInput([error("PW012", "", message, help=f"write `--set {self.settings[0]}` to change what the file says")])
         if self.settings:
             yield set_(self.settings)
         for path in self.paths:

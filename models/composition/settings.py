@@ -207,7 +207,7 @@ def _put(current: Value | None, change: _Change, path: Path) -> Value | None:
     if value is None or current is None or isinstance(value, Scalar) or isinstance(current, Scalar):
         return value
     if isinstance(value, MapNode) and isinstance(current, MapNode):
-        new = next((entry.key for entry in value if current.entry(entry.key.text) is None), None) if change.strict else None
+        new = _find_new(current, value) if change.strict else None
         if new is not None:
             why = f"there is no `{new.text}` in `{setting.key}`, so Hydra refuses it"
             raise RefusedSetting(_build_error(setting, why, f"write `+{setting.text}` to add it", current.span, new.span))
@@ -220,6 +220,17 @@ def _put(current: Value | None, change: _Change, path: Path) -> Value | None:
         why = f"`{setting.key}` is {kind_of(current)}, and cannot become {kind_of(value)}"
         raise RefusedSetting(_build_error(setting, why, f"give it {kind_of(current)}", current.span))
     return value
+
+
+def _find_new(current: MapNode, value: MapNode) -> Scalar | None:
+    """Return the first key, at any depth, that the current map lacks."""
+    for entry in value:
+        below = current.entry(entry.key.text)
+        if below is None:
+            return entry.key
+        if isinstance(below.value, MapNode) and isinstance(entry.value, MapNode) and (new := _find_new(below.value, entry.value)):
+            return new
+    return None
 
 
 def _suggest_key(root: MapNode, setting: Setting) -> tuple[str, Edit | None]:

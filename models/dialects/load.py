@@ -12,7 +12,7 @@ from ..dialect_names import DIALECTS
 from ..findings.finding import Finding, Severity, Unchecked, UnusableInput, warning
 from ..level import DEFAULT_LEVEL
 from ..machines.cluster import Cluster
-from ..machines.node import GENERIC, accelerators
+from ..machines.node import accelerators, memory_of, vendor_of
 from ..machines.shorthand import DeclaredNodes
 from ..reading import Reading
 from ..record import dataclass, replace
@@ -61,7 +61,7 @@ def load(
     composer : folders for the `defaults` of the file, and command-line overrides; default: the
         file's own folder.
     """
-    return _take_first(load_all(path, machines, dialect, level, composer))
+    return take_first(load_all(path, machines, dialect, level, composer))
 
 
 def load_all(
@@ -107,7 +107,7 @@ def read(
     source: Source, machines: Machines = None, dialect: str = "auto", level: str = DEFAULT_LEVEL, composer: Composer | None = None
 ) -> Reading:
     """Read a text; see `load`."""
-    return _take_first(read_all(source, machines, dialect, level, composer))
+    return take_first(read_all(source, machines, dialect, level, composer))
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class ReadParameters:
         """Read a text as a version of the file, on other machines if given."""
         machines = self.machines if machines is None else machines
         readings = read_all(Source(self.name, text), machines, self.dialect, self.level, self.composer)
-        return _take_first(readings) if self.number is None else readings[min(self.number, len(readings) - 1)]
+        return take_first(readings) if self.number is None else readings[min(self.number, len(readings) - 1)]
 
 
 def read_all(
@@ -214,7 +214,7 @@ def _vendors(machines: Machines) -> frozenset[str]:
         models = [accelerator for stretch in machines.alike for accelerator in stretch.node.accelerators]
     else:
         models = list(accelerators(1, machines.model)) if isinstance(machines, DeclaredNodes) else []
-    is_known = all(accelerator.model != GENERIC for accelerator in models)
+    is_known = all(memory_of(accelerator.model) or accelerator.vendor != vendor_of("") for accelerator in models)
     return frozenset(accelerator.vendor for accelerator in models if is_known)
 
 
@@ -277,7 +277,7 @@ def _empty(source: Source) -> Document:
     return Document(source, MapNode((), source.whole()))
 
 
-def _take_first(readings: Sequence[Reading]) -> Reading:
+def take_first(readings: Sequence[Reading]) -> Reading:
     """Return the first reading, with a warning if there are several."""
     reading, program = readings[0], readings[0].document.program
     if program is None:

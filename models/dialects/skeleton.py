@@ -9,6 +9,7 @@ from ..component import Component, Relation
 from ..configuration.notes import Notes
 from ..configuration.settings import Settings
 from ..derivation import Derivation
+from ..dialect_names import DIALECTS
 from ..job import HintedJob
 from ..level import TRAINING
 from ..machines.cluster import Cluster
@@ -54,6 +55,9 @@ class Reader(ABC):
         self.has_hints = with_hints and document.root.get(HINTS) is not None
         self.notes = Notes(document, self.FRAMEWORK)
         self.interpolator = Interpolator.of(document, self.ENVIRONMENT, self.UNREAD)
+        # A file of verl alone may be read by a program of its author, with resolvers of its own.
+        if self.NAME != "verl" or (document.program is not None and document.program.is_hydra and document.program.name):
+            self.interpolator.resolvers = DIALECTS[self.NAME].resolvers
         self.notes.followed = self.interpolator.followed
         self.settings = self.make_settings()
         self.derivations: list[Derivation] = []
@@ -69,20 +73,30 @@ class Reader(ABC):
     def read(self) -> Reading:
         """Return the reading with every finding; their edits are compatible."""
         problem = self.problem()
-        self._refuse_repeated()
+        self._check_visible()
         self.notes.settle()
         findings = (*self.document.findings, *self.interpolator.findings, *self.notes.findings)
         unchecked = (*self.document.unchecked, *self.interpolator.unchecked, *self.notes.unchecked)
         return Reading(self.document, self.NAME, problem, findings, unchecked, tuple(self.derivations), proves=self.notes.proves)
 
-    def _refuse_repeated(self) -> None:
-        """Add an error if a script shows its programs an accelerator twice."""
+    def _check_visible(self) -> None:
+        """Report accelerators that a script shows twice, or that no node has."""
         machine = self.document.program.machine if self.document.program is not None else None
-        if machine is not None and machine.repeated and not self.SETS_VISIBLE:
+        if machine is None or machine.accelerators is None or self.SETS_VISIBLE:
+            return
+        span = machine.accelerators_span or self.document.root.span
+        nodes = [len(stretch.node.accelerators) for stretch in self.machines.alike] if isinstance(self.machines, Cluster) else []
+        most = self.machines.count if isinstance(self.machines, DeclaredNodes) else max(nodes, default=0)
+        numbers = [number for number in machine.numbers if 0 < most <= number]
+        if machine.repeated:
             message = f"`{machine.variable}` names accelerator {machine.repeated} twice"
             why = "PyTorch then sees no accelerator at all, and NCCL refuses two ranks on one accelerator"
-            help = "name each accelerator once"
-            self.notes.error("PW114", "", message, machine.accelerators_span or self.document.root.span, "named twice", help, None, why)
+            self.notes.error("PW114", "", message, span, "named twice", "name each accelerator once", None, why)
+        elif numbers:
+            message = f"`{machine.variable}` names accelerator {numbers[0]}, but a node has 0 to {most - 1}"
+            judge = self.notes.error if len(numbers) == len(machine.numbers) else self.notes.warn
+            why = "Ray counts it, and a process there sees no accelerator"
+            judge("PW114", "", message, span, "outside", f"name accelerators from 0 to {most - 1}", None, why)
 
     def hints(self) -> Value | None:
         """Return the block of hints with resolved interpolations; None without hints."""

@@ -25,7 +25,11 @@ _NVIDIA = {
     "5090": 32, "4090": 24, "4080": 16, "3090": 24, "RTX5090": 32, "RTX4090": 24, "RTX3090": 24,
 }  # fmt: skip
 _AMD = {"MI355X": 288, "MI325X": 256, "MI300X": 192, "MI300A": 128, "MI250X": 128}
-_ASCEND = {"910B": 64, "910C": 128}
+_ASCEND = {
+    f"{prefix}{name}": memory
+    for prefix in ("", "ASCEND", "ASCEND-", "ASCEND_")
+    for name, memory in {"910B": 64, "910B1": 64, "910B2": 64, "910B2C": 64, "910B3": 64, "910B4": 32, "910C": 128}.items()
+}
 _GAUDI = {"GAUDI2": 96, "GAUDI3": 128}
 _TPU = {"TPU-V4": 32, "TPU-V5LITEPOD": 16, "TPU-V5P": 95, "TPU-V6E": 32}
 NUMBERS = tuple(sorted(model for model in _NVIDIA if model.isdigit()))

@@ -9,7 +9,7 @@ from ..findings.wording import with_noun
 from ..ranks import without
 from ..record import dataclass
 from .cluster import Cluster
-from .node import GENERIC, EqualNodes, Node, Nodes, accelerators, numbered_nodes
+from .node import GENERIC, EqualNodes, Node, Nodes, accelerators, memory_of, numbered_nodes
 
 MAX_NODES = 131_072
 MAX_ACCELERATORS_PER_NODE = 1_024
@@ -49,6 +49,10 @@ def looks_like_shorthand(text: str) -> bool:
 def correct_shorthand(text: str) -> str | None:
     """Return the shorthand that was probably meant, such as `1x8xH100` for `8xH100`; else None."""
     candidate_text = re.sub(r"\s*[*X\u00d7]\s*|\s+x\s*|\s*x\s+", "x", text.strip())
+    if candidate_text.isdecimal():
+        candidate_text = f"1x{candidate_text}"
+    elif (match := re.fullmatch(r"(.*[^\d].*)x(\d+)", candidate_text)) and memory_of(match[1]):  # `H100x8`
+        candidate_text = f"{match[2]}x{match[1]}"
     return (
         next((candidate for candidate in (candidate_text, f"1x{candidate_text}") if re.fullmatch(SHORTHAND_PATTERN, candidate)), None)
         if "x" in candidate_text and not text.lower().endswith(("xx", *_FILES))
@@ -73,6 +77,9 @@ def read_shorthand(text: str) -> Cluster | DeclaredNodes:
             raise ValueError(
                 f"{int(match[2]):,} accelerators on one node are too many; write `1x{part.strip()}` for {count} of the model {match[2]}"
             )
+        model, colon, _ = (match[3] or "").partition(":")
+        if colon and memory_of(model):
+            raise ValueError(f"`{match[3]}` is not a model: write `{match[1]}x{match[2]}x{model}`; a cluster file states another memory")
         devices = accelerators(_check_count(int(match[2])), match[3] or GENERIC)
         nodes.append(numbered_nodes(Node(rank, "", devices), count))
         rank += count

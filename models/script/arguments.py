@@ -22,6 +22,8 @@ _FACTS = facts("programs")
 _WITH_VALUE: dict[str, str] = _FACTS["options"]
 _HYDRA: list[str] = _FACTS["long_options"]
 """Long options of Hydra, which takes unambiguous beginnings too."""
+_SHORT = re.compile(_FACTS["short_options"])
+"""Options of Hydra with one dash: flags may be joined, a value may follow at once."""
 _REFUSALS: dict[str, list[str]] = _FACTS["refusals"]
 """Message, label and help for a word that Hydra refuses."""
 _MULTIRUN = ("--multirun", "-m", "hydra.mode=MULTIRUN")
@@ -92,8 +94,10 @@ class Arguments:
 
     def _option_named(self, name: str) -> tuple[str, bool]:
         """Return the full name of an option, and False if Hydra refuses it."""
-        if not self.hydra or name[:2] != "--" or name == "--":
+        if not self.hydra or name == "--":
             return name, True
+        if name[:2] != "--":
+            return name, _SHORT.fullmatch(name) is not None
         options = [option for option in _HYDRA if option.startswith(name)]
         return options[0] if len(options) == 1 else name, bool(options)
 
@@ -212,7 +216,8 @@ class Arguments:
                 self._leave_unchecked(why, "Write its settings in the script", not word.known)
             elif self.hydra and span.start >= line_end:
                 source_text, close = self._read_source(span), word.plain.partition("=")[0].replace("_", "-")
-                kind = "word" if close[:2] != "--" else "option" if close in _HYDRA else "setting" if "=" in source_text else "other option"
+                kind = "option" if close in _HYDRA else "setting" if "=" in source_text else "other option"
+                kind = "word" if close[:1] != "-" or close == "-" else "own option" if close in _FACTS["own_options"] else kind
                 kind = "apart" if span in self.apart else kind
                 if re.match(r"\\[ \t]", text[span.start :][:2]):
                     kind, line_end = "blank", line_end_of(text, span.start)
@@ -221,7 +226,7 @@ class Arguments:
                 values = {
                     "program": program,
                     "written": source_text,
-                    "bare": source_text[2:],
+                    "bare": source_text.lstrip("-"),
                     "close": close,
                     "meant": self.apart.get(span, ""),
                 }

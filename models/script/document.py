@@ -23,9 +23,9 @@ from ..text.source import Source
 from ..text.tree import MapNode, Scalar, find
 from .arguments import Arguments, MappedWord, line_end_of, show_text
 from .follow import Follower
-from .launch import LaunchCommand, StartedCommand, launch_of, read_stated, script_call
+from .launch import LaunchCommand, StartedCommand, launch_of, launches_in, read_stated, script_call
 from .machine import machine_of, slurm_machine
-from .pieces import VariableValue, WordPiece, WordText
+from .pieces import Place, VariableValue, WordPiece, WordText
 from .program import StartedProgram, readable_folders
 from .recognise import COMMAND_LINE, DOTTED_SETTING, read_list, task_script
 from .state import LimitExceeded, State
@@ -39,6 +39,9 @@ _BETWEEN = re.compile(r"(?:\s|\\\n|#[^\n]*)*")
 _PLAIN_SETTING = re.compile(r"[+~]{0,2}[A-Za-z_][A-Za-z0-9_.@/-]*=", re.ASCII)
 _ACCELERATORS = re.compile(r"\s*[\w.-]+(?:\s*:\s*(\d{1,4}))?\s*")
 _KEPT = re.compile(r"^[^#\n]*?((?:--entrypoint-num-gpus[= \t]+|entrypointNumGpus:[ \t]*)(?!0\b)[^\s\\]+)", re.MULTILINE)
+_LINES = re.compile(r"(?:[^\r]|\r(?!\n))+")
+_WINDOWS_END = re.compile(r"[\"']?[ \t]*\\?\r\n")
+"""End of a word that carries the line end of Windows with it."""
 _UNREACHED = "what the script does after this is not known; bash carries out the lines before it"
 _LOST_NOTE = "bash takes them for a command of its own, which it does not find once the program has ended"
 
@@ -53,6 +56,8 @@ class InterpretedScript:
     findings : why the script could not be read to its end.
     unchecked : commands that take values from elsewhere.
     machine : what a task says of every node.
+    unread_files : places of sourced files that may set any variable again.
+    exit_place : place of the command that certainly ends it; None if none does.
     """
 
     source: Source
@@ -60,6 +65,8 @@ class InterpretedScript:
     findings: tuple[Finding, ...] = ()
     unchecked: tuple[Unchecked, ...] = ()
     machine: ShellMachine | None = None
+    unread_files: tuple[Place, ...] = ()
+    exit_place: Place | None = None
 
 
 def script_started(source: Source) -> str:
@@ -123,7 +130,10 @@ def read_script(
     for start, end in dict.fromkeys(follower.unread):
         source_text, line = " ".join(source.text[start:end].split())[:60], source.span(start, end).line
         gaps.append(Unchecked("PW122", "", f"`{source_text}` in line {line} is not followed; what it sets is not known"))
-    return InterpretedScript(source, tuple(follower.started), tuple(findings), tuple(gaps), machine)
+    return InterpretedScript(
+        source, tuple(follower.started), tuple(findings), tuple(gaps), machine, tuple(follower.unread_files),
+        follower.exit_place if follower.state.ended == "exit" else None,
+    )  # fmt: skip
 
 
 def documents_of(source: Source, composer: Composer) -> tuple[Document, ...]:
@@ -160,6 +170,10 @@ def _report_no_program(script: InterpretedScript) -> Finding:
     source, span = script.source, script.source.whole()
     message = f"`{source.name}` starts no program with settings"
     help_ = "a script starts one with words such as `python3 -m MODULE key=value`"
+    if script.exit_place is not None and launches_in(source.text[script.exit_place[1] :]):
+        exit_span = source.span(*script.exit_place)
+        message = f"`{source.name}` ends in line {exit_span.line}, before it starts a program with settings"
+        return error("PW010", "", message, exit_span, label="the script ends here", help="give it what it checks before this line")
     if script.unchecked:
         message = f"`{source.name}` starts no program in what could be followed: {script.unchecked[0].why}"
         return error("PW010", "", message, span, help="write the command in the script itself")
@@ -208,6 +222,12 @@ def _document(script: InterpretedScript, program_start: StartedProgram, number: 
     if not program_start.is_hydra and any(setting.kind is SettingMark.FORCE and setting.text[:2] != "++" for setting in words.settings):
         why = f"how `{program_start.name}` reads its settings is not known here, so whether it has their keys was not checked"
         gaps.append(Unchecked("PW104", "", why))
+    if place := next((place for place in script.unread_files if _may_change(place, launch)), None):
+        why = f"`{' '.join(source.text[slice(*place)].split())[:60]}` may set again what the settings use"
+        gaps.append(Unchecked("PW122", "", why, True, "Name its folder with `--config-root DIR`, or set the values after it"))
+    if folder := program_start.misplaced_folder:
+        why = f"Hydra looks for `{folder}` beside the file of `{program_start.name}`, not beside the script"
+        gaps.append(Unchecked("PW013", "", why, True, f"Write `--config-path=$PWD/{folder}`"))
     if condition := launch.started.condition:
         why = f"whether `{program_start.name}` in line {command.line} is started is not known: {condition}"
         gaps.append(Unchecked("PW122", "", why))
@@ -218,8 +238,28 @@ def _document(script: InterpretedScript, program_start: StartedProgram, number: 
 
     main = composer.library.source(program_start.found.path, program_start.found.name) if program_start.found else None
     document = _compose_command(source, words, program, composer, again, main, program_start.added)
-    findings = (*script.findings, *words.findings, *lost_findings, *document.findings)
+    findings = (*script.findings, *_line_ends(launch, source), *words.findings, *lost_findings, *document.findings)
     return replace(document, findings=findings, unchecked=(*script.unchecked, *words.unchecked, *document.unchecked, *gaps))
+
+
+def _line_ends(launch: LaunchCommand, source: Source) -> tuple[Finding, ...]:
+    """Report Windows line ends: an error if one reaches the words of the program."""
+    text, start = source.text, source.text.find("\r\n")
+    if start < 0:
+        return ()
+    places = (place for word in launch.started.words for piece in word.pieces for place in piece.frames)
+    ends = [match for _, end in places if (match := _WINDOWS_END.match(text, end))]
+    span = source.span(*min(match.span() for match in ends)) if ends else source.span(start, start + 2)
+    edit = Edit(source.span(start, len(text)), text[start:].replace("\r\n", "\n"))
+    message = "the lines end as on Windows: bash takes the carriage return as a part of the word before it"
+    judge, label = (error, "a carriage return") if ends else (warning, "the first")
+    return (judge("PW012", "", message, span, label=label, help=f"run `dos2unix {os.path.basename(source.name)}`", edit=edit),)
+
+
+def _may_change(file: Place, launch: LaunchCommand) -> bool:
+    """Return True if a command has a value from a line before a sourced file."""
+    pieces = (piece for word in launch.started.words for piece in word.pieces if len(piece.frames) > 1)
+    return any(piece.frames[-1][1] <= file[0] < launch.started.place[0] for piece in pieces)
 
 
 def _unset(name: str, must_be_set: bool) -> Unchecked:
@@ -329,7 +369,9 @@ def _task(source: Source) -> tuple[Script, dict[str, VariableValue], ShellMachin
     """Return the script of a source, its preset variables, and the machine."""
     run = task_script(source)
     if run is None:
-        return Script.of(source.text), {}, slurm_machine(source)
+        lines = tuple(WordPiece(match[0], (match.span(),), True) for match in _LINES.finditer(source.text))
+        script = Script("".join(line.text for line in lines), WordText(lines)) if "\r\n" in source.text else Script.of(source.text)
+        return script, {}, slurm_machine(source)
     # the head node starts the program
     variables: dict[str, VariableValue] = {"SKYPILOT_NODE_RANK": _text(run, "0")}
     for section in ("envs", "secrets"):

@@ -16,6 +16,7 @@ from math import prod
 from typing import TYPE_CHECKING, Iterable, Sequence
 
 from ..record import dataclass
+from ..text.environment import NO_VENDOR
 from .arithmetic import NotComputed, calculate
 from .pieces import Place, WordPiece, WordText, bound, derive, join
 from .state import State
@@ -246,7 +247,8 @@ class Expander(ABC):
         text = self.capture(Script(inner_text, self.script.origin.cut(*part.inside), self.script.time))
         if any(not piece.unknown for piece in text.pieces) or not text.pieces:
             return text
-        return self._unknown(part, f"`{excerpt}` is a command, which is not run", text.path)
+        why = NO_VENDOR if NO_VENDOR in text.why_unknown else f"`{excerpt}` is a command, which is not run"
+        return self._unknown(part, why, text.path)
 
     @abstractmethod
     def capture(self, script: Script) -> WordText:
@@ -293,10 +295,11 @@ class Expander(ABC):
         """Return the value of a parameter; None and the name if it is not set."""
         name, place, nothing = part.name, self._place(part), frozenset[str]()
         if isinstance(part.index, tuple) and name != "BASH_SOURCE":
-            entry, index = self.state.variables.get(name), int(self.calculate(self.text(part.index), place).plain)
-            elements = entry if isinstance(entry, list) else [entry] if entry is not None else []
+            entry = self.state.variables.get(name)
             if isinstance(entry, WordText) and not entry.known:
-                index = 0
+                return entry.use_at(place), nothing
+            index = int(self.calculate(self.text(part.index), place).plain)
+            elements = entry if isinstance(entry, list) else [entry] if entry is not None else []
             index += len(elements) if index < 0 else 0
             return (elements[index].use_at(place) if 0 <= index < len(elements) else None), nothing
         value = self.state.scalar(name, place)

@@ -28,6 +28,7 @@ MAX_TURNS = 100
 UNKNOWN = Truth(None, "it depends on how a command ends")
 _NO_VALUES: Mapping[str, WordText] = {}
 _OFTEN = "it depends on how often a loop was gone through"
+_ENDING = ("command", "test_command", "subshell", "pipeline", "variable_assignment", "variable_assignments")
 _Branch = tuple[Callable[[], Truth], Sequence["Node"]]
 
 
@@ -39,23 +40,27 @@ class ControlFlow(Expander):
     ----------
     started : commands that the script starts, in the order of interpretation.
     unread : places of commands that may set variables from unread texts.
+    unread_files : places among them of files that may set any variable again.
     branches : conditions of the enclosing branches.
     broken : True if it is unknown whether a loop was left.
     left : state after the loop if it was left so.
     returned : True if it is unknown whether, or where, a function returned.
     went_past : True if an exit was skipped that happens only because an input is unset.
+    exit_place : place of the last command that ended the script; None before any.
     tested : True within a condition, where `set -e` ends nothing.
     captured : how the last `$(...)` ends, if it is known to fail.
     """
 
     started: list[StartedCommand] = field(default_factory=list)
     unread: list[Place] = field(default_factory=list)
+    unread_files: list[Place] = field(default_factory=list)
     branches: list[Truth] = field(default_factory=list)
     broken: bool = False
     left: State | None = None
     returned: bool = False
     depth: int = 0
     went_past: bool = False
+    exit_place: Place | None = None
     tested: bool = False
     captured: Truth = HOLDS
 
@@ -328,3 +333,8 @@ class ControlFlow(Expander):
         if end_word.startswith(("break", "continue")):  # `continue 2` ends this loop and begins a turn of the next one
             self.state.ended = end_word.removesuffix("+") if end_word[-1] == "+" else ""
         return end_word not in ("", "continue")
+
+
+def may_end(node: Node) -> bool:
+    """Return True if `set -e` ends the script where the statement fails."""
+    return node.type in _ENDING or node.children[0].type == "(("

@@ -10,11 +10,12 @@ import os
 import re
 from typing import TYPE_CHECKING, Mapping, Sequence
 
+from ..text.environment import NO_VENDOR
 from ..text.files import is_below, text_of
 from . import facts
 from .conditions import HOLDS, Operand, Truth, evaluate_sum, evaluate_test
 from .expand import has_braces
-from .flow import UNKNOWN, ControlFlow
+from .flow import UNKNOWN, ControlFlow, may_end
 from .launch import StartedCommand, base, inherit, launch_of, launches_in, nested_text, read_stated, script_call, shell_call
 from .pieces import Place, VariableValue, WordText, join
 from .state import INPUT, OUTPUT, LimitExceeded
@@ -59,7 +60,7 @@ class Follower(ControlFlow):
         check_depth(self.depth, self.script.place(node)[0])
         truth = interpret(self, node)
         self.depth -= 1
-        if truth.value is False and "e" in self.state.flags and not (self.tested or self.state.ended) and _may_end(node):
+        if truth.value is False and "e" in self.state.flags and not (self.tested or self.state.ended) and may_end(node):
             with self._within(truth):
                 went_past = self.went_past
                 self._leave("exit", (), self.script.place(node))
@@ -304,8 +305,8 @@ class Follower(ControlFlow):
             shell._evaluate(inner[0])
             self._take_output(shell)
             return Truth(None, why)
-        if state.vendors and (vendor := _PROBES.get(" ".join(word.plain for word in words[1:]))):
-            return Truth(vendor in state.vendors)
+        if vendor := _PROBES.get(" ".join(word.plain for word in words[1:])):
+            return Truth(vendor in state.vendors) if state.vendors else Truth(None, NO_VENDOR)
         self._start(node, words)
         if OUTPUT in state.variables:
             text = print_output(name, words[1:], state, place)
@@ -392,6 +393,7 @@ class Follower(ControlFlow):
         if text is None or not any(piece.text.strip() and not piece.unknown for piece in text.pieces):
             self.unread.append(place)
             if not (is_eval or _SETUP_FILES.search(file)):
+                self.unread_files.append(place)
                 state.elsewhere = f"`{f'{name} {file}'.strip()[:60]}` is not followed, which may set it"
             return Truth(None, f"it depends on how `{name}` ends")
         outer, state.source = (state.source, state.variables["@"], state.given), path or state.source
@@ -455,7 +457,7 @@ class Follower(ControlFlow):
         """
         if name != "exit" or not self.assumed or self.why_unsure:
             levels = int(words[0].plain[:2]) if name in ("break", "continue") and words and words[0].plain.isdecimal() else 1
-            self.state.ended = name + "+" * (levels - 1)
+            self.state.ended, self.exit_place = name + "+" * (levels - 1), place
             if name in ("break", "continue"):
                 return HOLDS
             return Truth(words[0].plain == "0") if words and words[0].known else UNKNOWN
@@ -468,14 +470,6 @@ class Follower(ControlFlow):
                 why = f"the script ends early where `{variable}` is not set, so it will be set"
                 self.state.unsure({variable}, place, f"{why}; `--allow-env {variable}` reads it")
         return HOLDS
-
-
-_ENDING = ("command", "test_command", "subshell", "pipeline", "variable_assignment", "variable_assignments")
-
-
-def _may_end(node: Node) -> bool:
-    """Return True if `set -e` ends the script where the statement fails."""
-    return node.type in _ENDING or node.children[0].type == "(("
 
 
 _STATEMENTS = {

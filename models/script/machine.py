@@ -26,6 +26,7 @@ VISIBLE = (
 _DEVICE = re.compile(r"[0-9]+(?:[ -].*)?|(?:GPU|MIG)-[\w/-]+")
 """Item of a visibility variable; CUDA and PyTorch read `0-7` and `0 1` as accelerator 0."""
 _GRANTED = re.compile(r'"?device=([0-9]+(?:,[0-9]+)*)"?|(?:gpu:)?(?:[A-Za-z][\w.-]*:)?([0-9]{1,4})')
+_ADDRESS = re.compile(r"RAY_ADDRESS=|\+*(?:ray_kwargs\.)?ray_init\.address=")
 _SLURM = re.compile(
     r"^#SBATCH[ \t]+(--gpus-per-node|--gres|--gpus|-G)[= \t]*(?:gpu:)?(?:[A-Za-z][\w.-]*:)?([0-9]{1,4})\b|"
     r"^#SBATCH[ \t]+(?:--nodes|-N)[= \t]*([0-9]{1,4})\b(?!-)", re.MULTILINE
@@ -43,19 +44,21 @@ def machine_of(launch: LaunchCommand, commands: Sequence[StartedCommand], source
     heads = [command for command in before if any(word.plain == "--head" for word in command.words)]
     start, why, variable = (heads or before or [launch.started])[-1], "", ""
     accelerators, cpus = (_option(start, "--num-gpus"), _option(start, "--num-cpus")) if before else (None, None)
-    visible = _visible_variable(start) if before or launch.launcher.partition(" ")[0] not in _FACTS["elsewhere"] else None
+    is_here = launch.launcher.partition(" ")[0] not in _FACTS["elsewhere"] and not _joins(launch)
+    visible = _visible_variable(start) if before or is_here else None
     if accelerators and accelerators[0] is not None:
         numbers = [pair[0] for command in before if (pair := _option(command, "--num-gpus")) and pair[0] is not None]
         if min(numbers) < accelerators[0]:
             why = f"`ray start` shows nodes different numbers of accelerators: {min(numbers)} and {accelerators[0]}"
-    for_ray, duplicate = accelerators is not None, ""
+    for_ray, duplicate, items = accelerators is not None, "", list[str]()
     if accelerators is None and visible is None and not before:
         accelerators = _count_granted(launch)
     if accelerators is None and visible is not None:
         variable, text = visible
         accelerators = _visible(text)
-        items = _devices(text) if accelerators and variable in _EMPTIED else []
-        duplicate = next((item for place, item in enumerate(items) if item in items[:place]), "")
+        items = _devices(text) if accelerators else []
+        if variable in _EMPTIED:
+            duplicate = next((item for place, item in enumerate(items) if item in items[:place]), "")
         if accelerators is None and not text.known:
             why = f"which accelerators `{variable}` shows is not known: {text.why_unknown}"
         elif accelerators is not None and before and not accelerators[0]:
@@ -71,7 +74,15 @@ def machine_of(launch: LaunchCommand, commands: Sequence[StartedCommand], source
         for_ray,
         duplicate,
         count_of_program and count_of_program[0],
+        tuple(int(item) for item in items if item.isdecimal()),
     ), why
+
+
+def _joins(launch: LaunchCommand) -> bool:
+    """Return True if a program joins a Ray that runs (Ray, python/ray/_private/worker.py, init)."""
+    addresses = [word.plain.rpartition("=")[2] for word in launch.started.words if _ADDRESS.match(word.plain)]
+    addresses += [text.plain for name, text in launch.started.variables.items() if name == "RAY_ADDRESS"]
+    return any(address not in ("", "local", "null") for address in addresses)
 
 
 def _is_ray_start(command: StartedCommand) -> bool:

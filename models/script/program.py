@@ -177,6 +177,16 @@ class StartedProgram:
                 yield NamedPath(real, "" if visible == "." else visible)
 
     @property
+    def misplaced_folder(self) -> str:
+        """Relative `--config-path` that only the folder of the script has; "" if none."""
+        folder, option = os.path.dirname(self._file), self._option("path")
+        if self.found is None or option is None or not (option.certain and folder and self.is_hydra) or os.path.isabs(option.plain):
+            return ""
+        is_right = os.path.normpath(f"/{folder}/{option.plain}/") + os.sep in self.found.path
+        roots = map(os.path.realpath, self.composer.roots)
+        return "" if is_right or is_below(self.found.path, tuple(roots)) else option.plain
+
+    @property
     def missing(self) -> tuple[str, str]:
         """Missing part of the configuration, and help; ("", "") if complete."""
         name = self._option("name")

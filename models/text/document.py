@@ -31,6 +31,7 @@ class ShellMachine:
     for_ray : True if `ray start --num-gpus` states the number, which Ray alone reads.
     repeated : accelerator that the variable names twice; "" if none.
     own : number of accelerators that the program itself sees, beside one for Ray alone; None if unknown.
+    numbers : accelerators that the variable names by number.
     """
 
     accelerators: int | None = None
@@ -41,6 +42,7 @@ class ShellMachine:
     for_ray: bool = False
     repeated: str = ""
     own: int | None = None
+    numbers: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

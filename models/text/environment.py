@@ -15,6 +15,9 @@ from ..record import dataclass, replace
 
 _PLAIN = re.compile(r"[0-9,:\s+-]{1,256}|all|true|false|null|none", re.ASCII | re.IGNORECASE)
 
+NO_VENDOR = "it depends on the accelerators, whose model is not known"
+"""Reason of a value that the vendor of the accelerators decides."""
+
 
 @dataclass(frozen=True)
 class Environment:

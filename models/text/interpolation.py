@@ -109,6 +109,8 @@ RESOLVERS: Mapping[str, Callable[[tuple[Plain, ...]], Plain]] = {
     "not": _negate,
     "oc.decode": _decode,
 }
+_STANDARD = re.compile(r"oc\.(create|decode|deprecated|dict\.keys|dict\.values|env|select)|hydra|now|python_version")
+"""Resolvers of OmegaConf and Hydra, which every program has."""
 
 
 class Interpolator:
@@ -120,6 +122,7 @@ class Interpolator:
     partial : True if a missing key may stand in an unread part: it is unknown, not impossible.
     findings, unchecked : collected results.
     followed : maps and lists reached by reference: their span, and the span of the reference.
+    resolvers : further resolvers that the program registers; None if unknown.
     """
 
     def __init__(self, root: MapNode, environment: Environment | Mapping[str, str] | None = None, partial: bool = False) -> None:
@@ -137,13 +140,15 @@ class Interpolator:
         self.unchecked: list[Unchecked] = []
         self.followed: list[tuple[Span, Span]] = []
         self._expanding: list[int] = []
+        self._assumes_unset = False
+        self.resolvers: Collection[str] | None = None
         self._assumed: Mapping[Span, frozenset[str]] = {}
 
     @staticmethod
     def of(document: Document, names: Collection[str] = (), unread: Iterable[str] = ()) -> Interpolator:
         """Return the resolver of a document; `names` may be read, but not below `unread` keys."""
         resolver = Interpolator(document.root, document.environment.extend(names), document.partial)
-        resolver._unread = frozenset(unread)
+        resolver._unread, resolver._assumes_unset = frozenset(unread), True
         resolver._reasons, resolver._assumed = document.reasons, document.assumed
         return resolver
 
@@ -285,6 +290,8 @@ class Interpolator:
             return self._variable(call, scalar, path)
         if call.name == "oc.select":
             return self._select(call, scalar, path)
+        if self.resolvers is not None and call.name not in self.resolvers and not _STANDARD.fullmatch(call.name):
+            raise Impossible(f"its program registers no resolver `{call.name[:60]}`")
         if call.name not in RESOLVERS:
             raise Unknown(f"`{call.name[:60]}` is not among the resolvers that are computed")
         try:
@@ -312,7 +319,13 @@ class Interpolator:
         if not call.arguments or not all(isinstance(part, str) for part in call.arguments[0]):
             raise Unread("an environment variable whose name is not written out is not read")
         name = str(self._argument(call, 0, scalar, path))
-        if name not in self.environment.values or not self._unread.isdisjoint(self._leaf_at):
+        is_readable = self._unread.isdisjoint(self._leaf_at)
+        if self._assumes_unset and name not in self.environment.values and len(call.arguments) == 2 and is_readable:
+            note = taken_as_not_set(name, "its default counts")
+            self.unchecked += [note] if note not in self.unchecked else []
+            default = self._argument(call, 1, scalar, path)
+            return None if default is None else str(default)
+        if name not in self.environment.values or not is_readable:
             raise Unread(f"the environment variable `{name[:60]}` is not read: `--allow-env` does not name it, or it is not set")
         self._read.append(name)
         value = self.environment.values[name]

@@ -179,7 +179,8 @@ class _Reader:
             else:
                 root = value
         if root is None:
-            raise _unusable(error("PW003", "", f"`{self.name}` is empty", _start(self.name), help="name a configuration file"))
+            fault = "holds comments alone" if self.text.strip() else "is empty"
+            raise _unusable(error("PW003", "", f"`{self.name}` {fault}", _start(self.name), help="name a configuration file"))
         return YamlText(root, tuple(self.shared.values()))
 
     def _events(self) -> Iterator[Any]:

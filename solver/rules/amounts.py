@@ -158,7 +158,7 @@ class Divisibility(ComponentRule):
                 lower, upper = amount - amount % divisor, amount - amount % divisor + divisor
                 fit = f"{lower} or {upper}" if lower else str(upper)
                 edit = component.fix(self.code, "").edit
-                place = edit.span if edit else "placement" if component.runs is not None else "parallel"
+                place = edit.span if edit else "placement" if component.runs is not None and component.span("placement") else "parallel"
                 advice = f"give {component.name} {fit} accelerators"
                 fault = self.fault(component, message, place, advice, (amount, divisor), amount % divisor)
                 yield replace(fault, cause=component.span("parallel") if divisor == replica else None)

@@ -18,8 +18,9 @@ from ...findings.span import Span
 from ...releases.choice import ReleaseChoice
 from ...releases.release import Range
 from ...text.interpolation import Interpolator
+from ...text.nearest import nearest
 from ...text.tree import Scalar, Value
-from .programs import MAIN_PPO, EntryPoint, ProgramKind, choice_of, facts, module_of, releases
+from .programs import MAIN_PPO, EntryPoint, ProgramKind, choice_of, configurations, facts, module_of, releases
 
 ROLES = "PW122"
 _FACTS: Mapping[str, Any] = facts("settings")
@@ -122,6 +123,8 @@ class Configuration(Settings):
             why = "keys that are not written were not checked: the defaults of the configuration are not known"
             program = self.notes.document.program
             missing = program.missing[1] if program is not None and program.is_hydra else ""
+            near = nearest(program.config_name, configurations().index) if program is not None and missing else None
+            missing = f"write `--config-name={near}`, or {missing}" if near else missing
             self.say("", "PW122", why, True, missing[:1].upper() + missing[1:] or f"Pass `--set {path}=VALUE`")
             return True
         if path not in self.table.defaults and (path in self.table.keys or self.table.is_open(path)):

@@ -15,11 +15,12 @@ from typing import Mapping, Sequence
 from ...configuration.notes import Notes, is_unknown
 from ...configuration.table import Table, correct_key
 from ...findings.span import Edit, Span
+from ...releases.release import UNSTORED_VALUE
 from ...text.document import Setting
 from ...text.document import SettingMark as Mark
 from ...text.interpolation_text import holds_interpolation
 from ...text.nearest import SLIP, closest, distance
-from ...text.tree import MANDATORY, MapNode, Scalar, Value, find
+from ...text.tree import MANDATORY, MapNode, Scalar, Value, find, plain
 from .configuration import Configuration
 from .degrees import TUNES
 from .programs import TRAINERS, configurations, facts, releases
@@ -49,12 +50,15 @@ def judge_keys(notes: Notes, settings: Configuration) -> None:
     for setting in document.settings:
         is_value = setting.package is None and "/" not in setting.key and setting.key.split(".")[0] != "hydra"
         if is_value and setting.key_span not in refused_spans:
-            keys.setting(setting)
+            for part in keys.parts(setting):
+                keys.setting(part)
     keys.options()
     for key, setting in _find_deleted(document.settings).items():
         pool_key = next((pool for pool in POOL if _is_below(pool, key) and settings.entry.kind in TRAINERS), "")
         if pool_key:
             notes.error("PW123", "", f"verl reads `{pool_key}`, which is deleted", setting.key_span, "deleted", f"leave out `~{key}`")
+        elif not document.is_composed and (why := keys.find_undeletable(setting)):
+            notes.error(REFUSED, "", why, setting.key_span, "not deleted", f"leave out `{setting.text}`", None, BY_HYDRA)
         elif not document.is_composed or any(_is_below(default, key) for default in table.defaults):
             why = f"`{setting.text}` deletes a part of the configuration; whether verl runs without it is not known"
             notes.unsure("PW122", "", why, True, f"Leave out `{setting.text}`")
@@ -92,6 +96,29 @@ class _Keys:
         self.release = settings.choice.release
         self.added, self.refused = set[str](), set[str]()
         self.sections: dict[str, tuple[int, str]] = {}
+
+    def parts(self, setting: Setting) -> Sequence[Setting]:
+        """Return the settings of the entries of a map that Hydra merges, else the setting."""
+        key, value = setting.key, setting.value
+        is_merged = setting.kind is Mark.CHANGE and (key in self.table.sections or self.table.keys.get(key) == {})
+        if not isinstance(value, MapNode) or not is_merged:
+            return (setting,)
+        excerpt, names = self.notes.document.excerpt, [(f"{key}.{entry.key.text}", entry.key.span, entry.value) for entry in value]
+        inner = (replace(setting, text=f"{name}={excerpt(item.span)}", key=name, key_span=at, value=item) for name, at, item in names)
+        return [part for entry in inner for part in self.parts(entry)]
+
+    def find_undeletable(self, setting: Setting) -> str:
+        """Return why Hydra refuses to delete a key; "" if it does not."""
+        key, default = setting.key, self.table.keys.get(setting.key, UNSTORED_VALUE)
+        keys = (before.key for before in self.notes.document.settings if before is not setting)
+        if "/" in key or setting.package is not None or any(_is_below(key, name) or _is_below(name, key) for name in keys):
+            return ""
+        self.added.discard(key)
+        if not self.has(key) or default is None:
+            return f"`{self.table.name}` of {self.release} has no value `{key}` to delete"
+        value = plain(setting.value) if isinstance(setting.value, Scalar) and not is_unknown(setting.value) else None
+        is_stored = isinstance(default, (bool, int, float, str)) and not holds_interpolation(str(default))
+        return f"`{key}` is `{default}`, so Hydra does not delete it as `{value}`" if is_stored and value not in (None, default) else ""
 
     def setting(self, setting: Setting) -> None:
         """Report a setting that Hydra refuses, or a probable misspelling."""
@@ -147,6 +174,9 @@ class _Keys:
             group = f"{setting.key}@{setting.package}" if setting.package else setting.key
             is_choice = setting.package is not None or "/" in setting.key
             if is_choice and not setting.key.startswith("hydra/") and group not in self.table.groups:
+                if setting.kind is Mark.CHANGE and not self.table.open and not self._has_folders():
+                    self._refuse_group(setting, group)
+                    continue
                 why = f"`{setting.text}` chooses a part of the configuration that is not known here"
                 self.notes.unsure("PW013", group, why, True, "Pass `--config-root DIR` with its folder")
         for group, option in self.table.chosen if not self.composed else ():
@@ -164,6 +194,14 @@ class _Keys:
             else:
                 why = f"`{group}={option}` is not verl's; it may be in a folder of configurations that is not read"
                 self.notes.unsure("PW013", group, why, True, "Pass `--config-root DIR` with that folder")
+
+    def _refuse_group(self, setting: Setting, group: str) -> None:
+        """Add an error for a group that no list of defaults names."""
+        key, close = setting.key.replace("/", "."), setting.key if setting.key in self.table.groups else closest(group, self.table.groups)
+        better = key if setting.package is None and self.has(key) else close
+        help_ = f"write `{better}={setting.text.partition('=')[2]}`" if better else "leave it out"
+        message = f"no list of defaults of `{self.table.name}` in {self.release} has the group `{group}`"
+        self.notes.error(REFUSED, "", message, setting.key_span, "no group", help_, None, BY_HYDRA)
 
     def _has_folders(self) -> bool:
         """Return True if options may be in folders besides verl's."""

@@ -24,6 +24,7 @@ from ...releases.release import ALWAYS, Releases, ReleaseTable, read_releases
 from ...text.document import Document, Program
 from ...text.document import SettingMark as Mark
 from ...text.interpolation_text import holds_interpolation
+from ...text.nearest import SLIP, closest
 from ...text.tree import UNRESOLVED, ListNode, MapNode, Scalar, find
 from ..released import infer_release
 
@@ -229,7 +230,8 @@ def _entry_of(notes: Notes, root: MapNode, program: Program | None) -> EntryPoin
         return entry_in(EVALUATION)
     entry = entry_of_keys(root)
     why = f"is not known here; it is taken to place its roles as `{entry.program}` does, its defaults are not known"
-    notes.unsure("PW122", "", f"`{name}` {why}", True, WORKS_LIKE)
+    near = closest(module_of(name), _FACTS, SLIP)
+    notes.unsure("PW122", "", f"`{name}` {why}", True, f"Write `{near}`, or v{WORKS_LIKE[1:]}" if near else WORKS_LIKE)
     notes.proves = False
     return EntryPoint(name, entry.kind, "", (), True, entry.trained, entry.rolled, entry.slots)
 
