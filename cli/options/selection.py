@@ -10,7 +10,7 @@ import click
 
 from ...models.findings.finding import UnusableInput, error
 from ...models.findings.selection import CodeSelection, is_known, may_be_ignored
-from ...models.findings.wording import are, plural
+from ...models.findings.wording import plural
 from .shared import Verb, with_options
 
 _SELECT = "Report these findings only: codes or their first characters, such as PW1,PW201."
@@ -39,7 +39,7 @@ def read_codes(texts: Sequence[str]) -> tuple[str, ...]:
     """Return the codes in texts such as `PW1,PW201`. Raises ValueError that names unknown ones."""
     codes = tuple(code.upper() for text in texts for code in re.split(r"[,\s]+", text) if code)
     if unknown := [code[:20] for code in codes if not is_known(code)]:
-        raise ValueError(f"{', '.join(unknown)} {are(len(unknown))} no {plural('code', len(unknown))} of placewright")
+        raise ValueError(f"unknown {plural('code', len(unknown))}: {', '.join(unknown)}")
     return codes
 
 
