@@ -161,6 +161,10 @@ class RollSetup:
         """Return True if the selected release is `release` or newer."""
         return self.notes.choice is None or self.notes.choice.since(release)
 
+    def may_hold(self, devices: int) -> bool:
+        """Return False if the machines are known and have fewer devices."""
+        return not isinstance(self.machines, Cluster) or devices <= self.machines.total()
+
     def derive(self, subject: str, name: str, value: int, formula: str, *terms: Amount | Figure) -> int:
         """Record the origin of a number and return the number."""
         figures = tuple(term.figure if isinstance(term, Amount) else term for term in terms)

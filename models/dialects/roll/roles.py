@@ -178,7 +178,10 @@ class RoleWorkers(RollChecks):
         if rest:
             lower = count - rest
             better, edit = ids_edit(self.notes, role, Ids(role.devices[:lower])) if lower else ("", None)
-            help = f"{lower} or {lower + size} devices: `{better}`" if lower else f"{size} devices"
+            counts = " or ".join(
+                str(number) for number in (lower, lower + size) if number and (number < count or self.setup.may_hold(number))
+            )
+            help = f"{counts} devices: `{better}`" if lower else f"{size} devices"
             help += f", or give each worker {[divisor for divisor in divisors(count) if divisor < size][-1]}"
             if not any((finding.code, finding.subject) == ("PW103", role.key) for finding in self.notes.findings):
                 values = {"count": count, "ids": with_noun(count, "id"), "size": size, "rest": rest, "help": help}
