@@ -89,11 +89,6 @@ class Role:
         return self.ids or Ids()
 
     @property
-    def on_devices(self) -> bool:
-        """True if the role has known devices."""
-        return bool(self.ids)
-
-    @property
     def place(self) -> Span:
         """Span of the `device_mapping`, or of the key."""
         return self.mapping.span if self.mapping is not None else self.span

@@ -168,7 +168,7 @@ class StrategyChecks(RollChecks):
                     self.setup.components[role.key] = self._apply_hints(role, component, role_degrees)
                 elif role.strategy != SGLANG or role_degrees.parallel.replica == role.num_gpus_per_worker:
                     self.setup.components[role.key] = replace(component, parallel=role_degrees.parallel)
-            if role.on_devices:
+            if role.devices:
                 self._check_demands(role, role_degrees)
                 if role_degrees is not None and role.by_megatron:
                     self._offer_whole_replicas(role, role_degrees)
