@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from math import gcd
+from math import gcd, lcm
 from typing import Callable, Mapping
 
 from .component import Component, Parallel, Relation
@@ -80,6 +80,7 @@ class Share:
     proved : True if a run is proved to fail without it. Otherwise given ranks that break it get a
         warning; a search keeps it in both cases.
     factor : `amount` divided by the written number.
+    suits : divisor of the written numbers that a help offers, for another demand on them.
     """
 
     component: str
@@ -92,6 +93,7 @@ class Share:
     reason: str = field(default="", compare=False)
     proved: bool = True
     factor: int = 1
+    suits: int = field(default=1, compare=False)
 
     @property
     def amount_text(self) -> str:
@@ -111,7 +113,7 @@ class Share:
     def step_over(self, processes: int) -> int:
         """Return the divisor of the written number for this number of processes."""
         divisor = max(processes, 1) * self.multiple
-        return divisor // gcd(divisor, self.factor)
+        return lcm(divisor // gcd(divisor, self.factor), self.suits)
 
     def divides(self, processes: int) -> bool:
         """Return True if all processes get equal, nonempty shares of the right multiple."""

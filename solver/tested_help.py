@@ -42,7 +42,9 @@ def with_tested_edits(reading: Reading, findings: Sequence[Finding], found_in: E
     for edit in _select_edits(reading, findings):
         after = found_in(reading.session.read(apply_edits(reading.source.text, [edit])))
         counts = Counter(map(_identity, after))
-        repairs = [finding for finding in remaining if finding.edit == edit]
+        repairs = sorted(
+            (finding for finding in remaining if finding.edit == edit), key=lambda finding: finding.severity is not Severity.ERROR
+        )
         if not repairs:
             continue  # repaired by another edit
         works = all(counts[_identity(finding)] < before[_identity(finding)] for finding in repairs) and not _fresh(repairs, findings, after)
@@ -120,8 +122,13 @@ def _phase(finding: Finding) -> int:
 
 
 def _follows(finding: Finding, cause: Finding, errors_after: Collection[tuple[str, str]]) -> bool:
-    """Return True if an error disappears, with all alike, once an earlier cause is repaired."""
+    """Return True if an error disappears, with all alike, once an earlier cause is repaired.
+
+    So does a warning with the edit of an error.
+    """
     gone = (finding.code, finding.subject) not in errors_after
+    if finding.severity is Severity.WARNING:
+        return finding.edit == cause.edit and cause.severity is Severity.ERROR
     return finding.severity is Severity.ERROR and gone and _phase(cause) < _phase(finding)
 
 

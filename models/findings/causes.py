@@ -55,11 +55,12 @@ def meet(edit: Span, aliased_text: Span) -> bool:
 def go_together(findings: Sequence[Finding]) -> list[Finding]:
     """Return the findings with non-overlapping edits.
 
-    Of two edits of the same place the later one wins, which knew more; of two insertions at one
-    place the first. Overlapping removals are merged. An edit inside a removal is covered by it; an
-    edit inside another edit is dropped until that edit is made.
+    Of two edits of the same place that of an error wins, then the later one, which knew more; of two
+    insertions at one place the first. Overlapping removals are merged. An edit inside a removal is
+    covered by it; an edit inside another edit is dropped until that edit is made.
     """
-    latest = {finding.edit.span: finding.edit for finding in findings if finding.edit and finding.edit.span.length}
+    by_urgency = sorted(findings, key=lambda finding: finding.severity is Severity.ERROR)
+    latest = {finding.edit.span: finding.edit for finding in by_urgency if finding.edit and finding.edit.span.length}
     edits = [latest.get(finding.edit.span, finding.edit) if finding.edit else None for finding in findings]
     instead = _replacements(list(dict.fromkeys(edit for edit in edits if edit)))
     return [replace(finding, edit=instead.get(edit, edit)) if edit else finding for finding, edit in zip(findings, edits)]

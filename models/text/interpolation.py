@@ -119,6 +119,7 @@ class Interpolator:
     Attributes
     ----------
     environment : the only readable variables.
+    may_be_given : False if the program takes no settings, so that `???` remains a text.
     partial : True if a missing key may stand in an unread part: it is unknown, not impossible.
     findings, unchecked : collected results.
     followed : maps and lists reached by reference: their span, and the span of the reference.
@@ -129,6 +130,7 @@ class Interpolator:
         self.root = root
         self.environment = environment if isinstance(environment, Environment) else Environment(environment or {})
         self.partial = partial
+        self.may_be_given = True
         self._open: list[int] = []
         self._depth = 0
         self._made = 0
@@ -213,7 +215,7 @@ class Interpolator:
 
     def _resolve(self, scalar: Scalar, path: Path) -> tuple[Value, Path]:
         """Return the value behind a scalar, and its real path."""
-        if not stands_for_another(scalar):
+        if not stands_for_another(scalar) or (scalar.text == MANDATORY and not self.may_be_given):
             return scalar, path
         if scalar.tag == UNRESOLVED:
             raise Unknown(self._reasons.get(scalar.span, "a text that could not be read may replace it"))

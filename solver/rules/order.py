@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar, Iterable, Iterator, Mapping
 
@@ -163,6 +164,12 @@ class InOrder(RelationRule):
         return places
 
     def check(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
+        faults = list(self._faults(problem, relation, assignment))
+        subjects = dict.fromkeys(fault.subject for fault in faults[1:] if fault.subject != faults[0].subject)
+        if faults:  # one cause, whose help is about all components
+            yield replace(faults[0], also=tuple(subjects))
+
+    def _faults(self, problem: Problem, relation: Relation, assignment: Assignment) -> Iterator[Finding]:
         first, next_start, before = problem.cluster.numbering((CLUSTER_LABEL,)).first, 0, ""
         total = problem.cluster.total(ACCELERATOR)
         for name in relation.components:

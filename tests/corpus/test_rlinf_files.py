@@ -55,7 +55,7 @@ def test_all_files_are_answered_and_nothing_is_refused_that_rlinf_takes() -> Non
     assert len(files()) == 369
     assert placeholders == 28
     assert refused == {name: {code} for name, code in {**REFUSED, **AUTO}.items()}
-    assert warned == {"PW122", "PW123", "PW401"}  # groups outside of the folder; autocast beside mixed precision; dropped environments
+    assert warned == {"PW122", "PW123"}  # groups outside of the folder; autocast beside mixed precision
 
 
 def test_real_addresses_in_place_of_the_placeholders_make_the_rest_right(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from placewright.models.component import Parallel
+from placewright.models.component import Component, Parallel
 from placewright.models.findings.finding import Fix
 from placewright.models.findings.span import Edit, Span
 from placewright.models.placements.run import Run
@@ -88,16 +88,25 @@ def test_components_that_are_written_at_one_place_move_together() -> None:
     }
 
 
-def test_every_fault_of_an_order_is_told() -> None:
-    question = problem(
-        EIGHT, given("a", Run(range(1), 0, first=1), Run(range(1, 2), 0, first=3)), ranks("b", 5, 6), in_sequence="a b", shares=True
-    )
-    assert [finding.message for finding in check_explicit(question)] == [
-        "a uses 2 of the accelerators 1-3, not one solid range",
-        "a begins at accelerator 1 instead of 0",
-        "b begins at accelerator 5 instead of 4, after a",
-        "b ends at accelerator 6 instead of 7, the last of the cluster",
-    ]
+@pytest.mark.parametrize(
+    ("first", "second", "message", "also"),
+    [
+        (
+            given("a", Run(range(1), 0, first=1), Run(range(1, 2), 0, first=3)),
+            (5, 6),
+            "a uses 2 of the accelerators 1-3, not one solid range",
+            ("b",),
+        ),
+        (ranks("a", 1, 3), (4, 6), "a begins at accelerator 1 instead of 0", ("b",)),
+        (ranks("a", 0, 3), (5, 7), "b begins at accelerator 5 instead of 4, after a", ()),
+        (ranks("a", 0, 3), (4, 6), "b ends at accelerator 6 instead of 7, the last of the cluster", ()),
+    ],
+)
+def test_an_order_is_one_fault_of_all_its_components(
+    first: Component, second: tuple[int, int], message: str, also: tuple[str, ...]
+) -> None:
+    question = problem(EIGHT, first, ranks("b", *second), in_sequence="a b", shares=True)
+    assert [(finding.message, finding.also) for finding in check_explicit(question)] == [(message, also)]
 
 
 def test_data_parallel_ranks_inside_a_replica_are_named() -> None:

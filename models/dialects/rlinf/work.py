@@ -311,8 +311,9 @@ def _reasoning(mode: Mode, backend: str | None) -> None:
         mode.share("reward", prompts, "prompts", reason, proved=is_proved)
     if backend == FSDP:
         _derive_samples(mode, batch, micro, None)
-        name = f"{prompts.name} x {group.name}" + (f" // {updates.name}" if updates.value > 1 else "")
-        mode.share("actor", Amount(batch, name, prompts.scalar), "samples", CHECKED, micro)
+        is_multiple = batch > 0 and batch % prompts.value == 0
+        name = prompts.name if is_multiple else f"{prompts.name} x {group.name} // {updates.name}"
+        mode.share("actor", Amount(batch, name, prompts.scalar), "samples", CHECKED, micro, setting_value=prompts.value * is_multiple)
     elif backend == MEGATRON:
         _megatron(mode, prompts, group, batch, micro)
 
@@ -341,10 +342,21 @@ def _replicate(mode: Mode, name: str, parallel: Parallel | None, prompts: Amount
         noun = "samples times tp x pp x cp" if parallel.replica > 1 else "samples"
         mode.share(name, Amount(samples * parallel.replica, f"{prompts.name} x {group.name}", prompts.scalar), noun, "")
     replicas = processes // parallel.replica if processes and processes % parallel.replica == 0 else 1
+    step = _suit(mode, prompts, replicas // gcd(replicas, group.value))
     if samples % replicas:
-        better = " or ".join(map(str, multiples_near(prompts.value, replicas // gcd(replicas, group.value))))
+        better = " or ".join(map(str, multiples_near(prompts.value, step)))
         values: dict[str, Any] = {"samples": samples, "replicas": replicas, "prompts": prompts.name, "group": group.name, "better": better}
         mode.report("samples leave replicas", name, prompts.span or mode.settings.top, **values)
+
+
+def _suit(mode: Mode, amount: Amount, step: int) -> int:
+    """Offer only multiples of `step` for an amount.
+
+    Returns the step that suits its shares, too.
+    """
+    mode.shares[:] = [replace(share, suits=lcm(share.suits, step)) if share.amount_name == amount.name else share for share in mode.shares]
+    shares = [share for share in mode.shares if share.amount_name == amount.name]
+    return lcm(step, *(share.step_over(mode.processes(share.component) or 1) for share in shares))
 
 
 def _check_updates(mode: Mode, batch: Amount) -> None:
@@ -365,6 +377,7 @@ def _check_updates(mode: Mode, batch: Amount) -> None:
         return
     chunks = steps.value // chunk.value
     samples = total.value * epochs.value * chunks
+    _suit(mode, total, batch.value // gcd(batch.value, epochs.value * chunks))
     product = f"{with_noun(total.value, 'environment')} x {with_noun(epochs.value, 'epoch')} x "
     formula = f"{product}{with_noun(steps.value, 'step')} // {chunk.value} a chunk"
     mode.derive("actor", "samples per step", samples, formula, total, epochs, steps, chunk)

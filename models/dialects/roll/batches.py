@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import gcd, lcm
 
+from ...configuration.notes import is_unknown
 from ...configuration.settings import Amount
 from ...derivation import DATA_PARALLEL_SIZE, REPLICA_SIZE
 from ...findings.wording import with_noun
@@ -282,7 +283,8 @@ class BatchChecks(RollChecks):
             size = self.setup.derive(key, "samples per rank and update", batches.of_rank, formula, batches.per_device, batches.accumulated)
             if share % size == 0:
                 self.setup.derive(key, "updates per step", share // size, f"{samples_text} // {size}")
-        infer_batch = self.of_role(role, INFERRED)
+        value = self.settings.at(role.path(INFERRED))
+        infer_batch = self.of_role(role, INFERRED) if value is None or not is_unknown(value) else None
         if infer_batch is not None and share:
             formula = f"{samples_text} // {infer_batch.value} a micro batch"
             self.setup.derive(key, "micro batches of log probabilities", max(share // infer_batch.value, 1), formula, infer_batch)

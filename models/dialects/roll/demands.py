@@ -87,7 +87,7 @@ def _check(role: str, demand: Demand) -> Check:
 
 
 def _count_workers(facts: RoleFacts) -> Number | None:
-    world = facts.role.world_size if facts.role.on_devices else None
+    world = facts.role.world_size if facts.role.devices else None
     note = "each worker is one data parallel rank"
     return None if world is None else Number(world, f"{facts.subject} has {with_noun(world, 'worker')}", note=note)
 

@@ -319,10 +319,8 @@ def _meant_ids(notes: Notes, subject: str, entry: Entry, value: Value) -> Ids | 
     edit, key = None, entry.key.span
     if better and key.file == value.span.file and entry.value is value:
         edit = Edit(Span(key.file, key.end, value.span.end, key.line, key.column + key.length), f': "{better}"')
-    help, name = (
-        f"write `{better}`" if better and len(better) <= 200 else _HELP,
-        "listed_devices" if isinstance(value, ListNode) else "no_text",
-    )
+    name = "listed_devices" if isinstance(value, ListNode) else "no_text"
+    help = f"write `{better}`" if better and len(better) <= 200 else _HELP
     report(notes, name, subject, value, edit, subject=subject, kind=kind_of(value), help=help)
     return ids if better else None
 

@@ -89,11 +89,6 @@ class Role:
         return self.ids or Ids()
 
     @property
-    def on_devices(self) -> bool:
-        """True if the role has known devices."""
-        return bool(self.ids)
-
-    @property
     def place(self) -> Span:
         """Span of the `device_mapping`, or of the key."""
         return self.mapping.span if self.mapping is not None else self.span
@@ -160,6 +155,10 @@ class RollSetup:
     def since(self, release: str) -> bool:
         """Return True if the selected release is `release` or newer."""
         return self.notes.choice is None or self.notes.choice.since(release)
+
+    def may_hold(self, devices: int) -> bool:
+        """Return False if the machines are known and have fewer devices."""
+        return not isinstance(self.machines, Cluster) or devices <= self.machines.total()
 
     def derive(self, subject: str, name: str, value: int, formula: str, *terms: Amount | Figure) -> int:
         """Record the origin of a number and return the number."""

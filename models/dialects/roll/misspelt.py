@@ -32,24 +32,29 @@ class KeyChecks(RollChecks):
             report(self.notes, "dotted_key", name, entry.key.span, None, severity, path=entry.key.text, key=key, role=name)
         environments = (names.TRAIN_ENV, names.VAL_ENV)  # ROLL can do without the blocks
         missing_roles = [role.key for role in roles if role.created and role.block is None and role.key not in environments]
+        # Without the reward of a domain rlvr_pipeline.py fails: `self.rewards[domain]`.
+        if names.REWARDS in self.pipeline.creates and self.pipeline.updates_models and root.get(names.REWARDS) is None:
+            missing_roles.append(names.REWARDS)
         for entry in root:
             if "." not in entry.key.text:
-                self._top_level(root, entry, missing_roles)
+                self._top_level(root, entry, [] if self.notes.partial else missing_roles)
         for role in roles:
             for entry in role.block or ():
-                self._check_key(role, role.block or root, entry)
+                if role.key != names.AGENTIC_REWARD or names.REWARDS not in missing_roles:
+                    self._check_key(role, role.block or root, entry)
 
     def _top_level(self, root: MapNode, entry: Entry, missing_roles: list[str]) -> None:
         notes, pipeline, source = self.notes, self.pipeline, self.notes.document.source.text
         block_names, keys = self.setup.profile.blocks(pipeline.config), self.setup.profile.keys(pipeline.config)
         name, value = entry.key.text, entry.value
-        if name in block_names or name == HINTS or name in keys:
+        is_rewards = name == names.AGENTIC_REWARD and names.REWARDS in missing_roles and names.has_worker_blocks(value)
+        if (name in block_names or name == HINTS or name in keys) and not is_rewards:
             return
         if names.is_worker(value) or names.has_worker_blocks(value):
             is_aliased = any(meet(value.span, span) for span in notes.document.shared)
             if name not in ALL_BLOCKS and (is_aliased or any(f"${{{name}{end}" in source for end in (".", "}"))):
                 return  # its values are used elsewhere
-            close = nearest(name, block_names) if name not in ALL_BLOCKS else None
+            close = names.REWARDS if is_rewards else nearest(name, block_names) if name not in ALL_BLOCKS else None
             self._no_role(root, entry, close, close in missing_roles)
             if name not in ALL_BLOCKS and not close and isinstance(value, MapNode) and (devices := value.get(DEVICES)) is not None:
                 report_unread(notes, CODE, [(f"{name}.{DEVICES}", devices.span)], "a role that ROLL starts")
@@ -72,7 +77,7 @@ class KeyChecks(RollChecks):
 
     def _check_key(self, role: Role, block: MapNode, entry: Entry) -> None:
         keys, name, choice = self.setup.profile.keys_of(role.part), entry.key.text, self.notes.choice
-        if name in keys:
+        if name in keys or (")" in name and self.notes.is_bare(entry)):  # the rest of a text that a comma splits
             return
         close, had = nearest(name, sorted(keys)), releases_with_key(name, role.part)
         scope = f" in {choice.release.name}, only in {spans_of(had)}" if had and choice else ""

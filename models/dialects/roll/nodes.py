@@ -62,7 +62,7 @@ def devices_per_node(setup: RollSetup) -> int:
         if count and not machines.nodes[0].accelerators:
             notes.unsure(RULE, PER_NODE, "the first node has no accelerators; ROLL is taken to be started on the first one that has some")
     count = min(count, count if visible is None else visible)
-    users = [role for role in setup.roles if role.counts and role.on_devices]
+    users = [role for role in setup.roles if role.counts and role.devices]
     if not count and users and not isinstance(machines, Cluster):
         report(notes, "driver_without_devices", users[0].key, users[0].place, role=users[0])
     if amount is not None and amount.scalar is not None and count and amount.value != count:
@@ -98,7 +98,7 @@ def nodes_reserved(setup: RollSetup, left_to_solve: bool) -> tuple[int, list[Fin
     ids yet, so more nodes may be needed, up to the number in the file.
     """
     counting = [role for role in setup.roles if role.counts and role.mapping is not None]
-    with_devices = [role for role in counting if role.on_devices]
+    with_devices = [role for role in counting if role.devices]
     amount = _whole(setup, NODES, 1, bool(with_devices) and not left_to_solve)
     file_count = amount.value if amount else 1
     if not with_devices:
@@ -146,7 +146,7 @@ class DeviceReservation(RollChecks):
         stretches = nodes.alike if isinstance(nodes, Nodes) else [EqualNodes(node) for node in nodes]
         self.large = [stretch for stretch in stretches if stretch.node.count(ACCELERATOR) >= self.per_node]
         self.has = sum(stretch.count for stretch in self.large)
-        if self.has or any(role.on_devices for role in self.roles):
+        if self.has or any(role.devices for role in self.roles):
             limit = self.has * self.per_node
             self.beyond = [role for role in self.roles if role.counts and role.devices.highest >= limit]
 
@@ -161,7 +161,7 @@ class DeviceReservation(RollChecks):
         if self.machines is None:
             self._judge_shown()
             return self._of_needed_size()
-        if not available and not any(role.on_devices for role in self.roles):
+        if not available and not any(role.devices for role in self.roles):
             return replace(self.machines, nodes=self.machines.nodes[: max(node_count, 1)], declared=())
         free_stretches = [stretch for stretch in self.large if stretch.node.free(ACCELERATOR).bit_count() >= devices]
         free = sum(stretch.count for stretch in free_stretches)
@@ -170,16 +170,8 @@ class DeviceReservation(RollChecks):
         if available < node_count and not self.beyond:
             report(self.notes, "too_few_nodes", "", self.settings.at(NODES) or top, nodes=nodes, has=self._describe(), available=available)
         elif free < node_count <= available:
-            report(
-                self.notes,
-                "nodes_in_use",
-                "",
-                top,
-                nodes=with_noun(node_count, "whole node"),
-                available=available,
-                free=free,
-                are=are(free),
-            )
+            values = {"nodes": with_noun(node_count, "whole node"), "available": available, "free": free, "are": are(free)}
+            report(self.notes, "nodes_in_use", "", top, **values)
         if free < node_count:
             return self._of_needed_size()
         if node_count > 1 and any(stretch.node.count(ACCELERATOR) >= 2 * devices for stretch in free_stretches):

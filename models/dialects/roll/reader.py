@@ -77,8 +77,9 @@ class _RollReader(Reader):
     NAME, FRAMEWORK, ENVIRONMENT = NAME, "ROLL", ENVIRONMENT_VARIABLES
 
     def make_settings(self) -> Settings:
-        """See `Reader.make_settings`."""
-        return Settings(self.notes, self.interpolator, Defaults(profile_of(self.document.release)))
+        """See `Reader.make_settings`. ROLL's programs take no settings: examples/start_*_pipeline.py."""
+        self.interpolator.may_be_given = False
+        return Settings(self.notes, self.interpolator, Defaults(profile_of(self.document.release)), self.decisive)
 
     def problem(self) -> Problem | None:
         """Build the problem; None if the roles need more than `MAX_NODES` nodes."""

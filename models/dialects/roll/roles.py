@@ -41,7 +41,7 @@ def read_roles(setup: RollSetup) -> tuple[Role, ...]:
     roles = []
     for block in blocks:
         role = workers.read(block)
-        if role.part in (names.AGENTIC_REWARD, names.REWARD_MODEL) and role.created and role.readable and not role.on_devices:
+        if role.part in (names.AGENTIC_REWARD, names.REWARD_MODEL) and role.created and role.readable and not role.devices:
             role = replace(role, created=False, reason="it names no device")
         roles.append(role)
     workers.report_unknown_strategies()
@@ -178,7 +178,8 @@ class RoleWorkers(RollChecks):
         if rest:
             lower = count - rest
             better, edit = ids_edit(self.notes, role, Ids(role.devices[:lower])) if lower else ("", None)
-            help = f"{lower} or {lower + size} devices: `{better}`" if lower else f"{size} devices"
+            more = f" or {lower + size}" if self.setup.may_hold(lower + size) else ""
+            help = f"{lower}{more} devices: `{better}`" if lower else f"{size} devices"
             help += f", or give each worker {[divisor for divisor in divisors(count) if divisor < size][-1]}"
             if not any((finding.code, finding.subject) == ("PW103", role.key) for finding in self.notes.findings):
                 values = {"count": count, "ids": with_noun(count, "id"), "size": size, "rest": rest, "help": help}
@@ -317,7 +318,7 @@ def warn_unused_roles(setup: RollSetup) -> None:
     per_node = setup.per_node
     highest = max((role.devices.highest for role in setup.roles if role.created), default=-1)
     for role in setup.roles:
-        if role.created is not False or role.mapping is None or not role.on_devices:
+        if role.created is not False or role.mapping is None or not role.devices:
             continue
         last_node, alternative = role.devices.highest // per_node, ""
         is_reserved = role.counts and last_node > max(highest, 0) // per_node

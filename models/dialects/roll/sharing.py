@@ -280,7 +280,7 @@ class TransferChecks(RollChecks):
             is_open = train.ids is None and components[train.key].runs is None and infer.key not in self.setup.choices
             if is_subset and is_open and per_worker:
                 group_ranks(self.setup, train, per_worker, infer.key)
-        if train.on_devices and infer.on_devices:
+        if train.devices and infer.devices:
             self._add_range_fixes([role for role in (train, infer) if not role.devices.solid])
             is_shared = common(train.devices, infer.devices) and per_worker and len(infer.devices) % per_worker == 0
             if is_shared and self._are_in_step(train, infer):
@@ -340,7 +340,7 @@ class TransferChecks(RollChecks):
 
     def _add_range_fixes(self, with_holes: Sequence[Role]) -> None:
         """Add a fix to roles with holes: ranges in a row, if no new GPUs are shared."""
-        with_devices = [role for role in self.setup.roles if role.created and role.on_devices and role not in with_holes]
+        with_devices = [role for role in self.setup.roles if role.created and role.devices and role not in with_holes]
         rows = [_in_a_row(with_holes, start) for start in (0, min((role.devices.lowest for role in with_holes), default=0))]
         free_rows = (row for row in rows if all(_adds_no_sharing(role, ids, with_devices) for role, ids in zip(with_holes, row)))
         row = next(free_rows, [])

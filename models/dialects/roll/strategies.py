@@ -168,21 +168,24 @@ class StrategyChecks(RollChecks):
                     self.setup.components[role.key] = self._apply_hints(role, component, role_degrees)
                 elif role.strategy != SGLANG or role_degrees.parallel.replica == role.num_gpus_per_worker:
                     self.setup.components[role.key] = replace(component, parallel=role_degrees.parallel)
-            if role.on_devices:
+            if role.devices:
                 self._check_demands(role, role_degrees)
                 if role_degrees is not None and role.by_megatron:
                     self._offer_whole_replicas(role, role_degrees)
 
     def _offer_whole_replicas(self, role: Role, role_degrees: StrategyDegrees) -> None:
-        """Offer the nearest tensor parallel size with which the ranks form whole replicas."""
-        ranks, tp, rest = len(role.devices), role_degrees.tp, role_degrees.parallel.replica // role_degrees.tp.value
-        sizes = [size for size in divisors(ranks) if ranks % (size * rest) == 0 and size <= max(tp.value, self.setup.per_node)]
-        size = min(sizes, key=lambda size: (abs(size - tp.value), size), default=tp.value)
-        if ranks % role_degrees.parallel.replica and (edit := tp.becomes(size)) is not None and size != tp.value:
-            component = self.setup.components[role.key]
-            more = -(-ranks // role_degrees.parallel.replica) * role_degrees.parallel.replica
-            fixes = {**component.fixes, DIVIDES: Fix(f"set `{tp.name}: {size}`, or give {role.key} {more} accelerators", edit)}
-            self.setup.components[role.key] = replace(component, fixes=fixes)
+        """Offer the nearest size of a degree with which the ranks form whole replicas."""
+        ranks, replica = len(role.devices), role_degrees.parallel.replica
+        more, component = -(-ranks // replica) * replica, self.setup.components[role.key]
+        alternative = f", or give {role.key} {more} accelerators" if self.setup.may_hold(more) else ""
+        for degree in (role_degrees.tp, role_degrees.cp, role_degrees.pp) if ranks % replica else ():
+            most, rest = max(degree.value, self.setup.per_node), replica // degree.value
+            sizes = [size for size in divisors(ranks) if ranks % (size * rest) == 0 and size <= most]
+            size = min(sizes, key=lambda size: (abs(size - degree.value), size), default=degree.value)
+            if size != degree.value and (edit := degree.becomes(size)) is not None:
+                fixes = {**component.fixes, DIVIDES: Fix(f"set `{degree.name}: {size}`{alternative}", edit)}
+                self.setup.components[role.key] = replace(component, fixes=fixes)
+                return
 
     # Demands of a strategy on its own settings, and on the number of its ranks.
     #

@@ -28,8 +28,8 @@ from ....ranks import write_range
 from ....text.nearest import nearest
 from ....text.tree import MapNode
 from ..known import CRITICS_INFERENCE, DEGREE, FOLDER, FSDP, INFERENCE, INFERRING, MEGATRON, SETTING, all_tasks, list_words
-from .arrangement import APART, Arrangement, arrangement, check_arrangement, check_engine_tp, check_inference, relate
-from .packing import engine_degrees, fits_in, fits_whole, pack, raise_minimum, runs_in_mode, shape_of_rollout
+from .arrangement import APART, CRITIC, Arrangement, arrangement, check_arrangement, check_engine_tp, check_inference, relate
+from .packing import engine_degrees, fits_in, fits_whole, pack, raise_minimum, runs_in_mode, shape_of_rollout, take_for_accelerators
 from .plans import arrangements, check_engine_weights, check_inference_weights, clear_degrees, sections_of_inference, shapes_of_choices
 from .state import Mode, Placer, degrees_in_section, placer_of, placing_tp
 
@@ -257,6 +257,7 @@ def apply_mode(mode: Mode) -> None:
             mode.report("cluster without accelerators", "cluster", mode.owner)
         return
     if mode.packs:
+        take_for_accelerators(mode)
         need_components(mode, *mode.facts.needs)
     _APPLY[mode.placer](mode)
     if mode.ways or not mode.packs:
@@ -347,7 +348,17 @@ def correct_component_names(mode: Mode) -> None:
 
 
 def drop_critics(mode: Mode) -> None:
-    """Note and remove critics and role inference that the release at hand never starts."""
+    """Note and remove critics and role inference that RLinf never starts.
+
+    The release or the settings decide.
+    A critic that is not started still keeps actor and rollout off its accelerators where they are
+    apart. Source: RLinf, examples/reasoning/main_grpo.py (`cfg.critic.use_critic_model`) and
+    rlinf/utils/placement.py (_is_disaggregated).
+    """
+    if "critic" in mode.written and mode.settings.has(CRITIC) and mode.flag(CRITIC) is False:
+        mode.report("critic off", "critic", mode.written["critic"])
+        if arrangement(mode) is Arrangement.COLLOCATED:
+            mode.components.pop("critic", None)
     for name in [critic for critic in ("critic", CRITICS_INFERENCE, "actor_inference") if critic in mode.written]:
         mode.report("critic before 0.2", name, mode.written[name])
         if mode.is_older_than("0.2"):

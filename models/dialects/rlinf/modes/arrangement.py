@@ -22,7 +22,7 @@ from .packing import fitting_tp
 from .state import Mode, masks
 
 RECOMPUTE, CORRECT = "algorithm.recompute_logprobs", "algorithm.importance_sampling_fix"
-_CRITIC = "critic.use_critic_model"
+CRITIC = "critic.use_critic_model"
 _READ = (
     "group_name", "load_from_actor", "model.tensor_model_parallel_size", "model.pipeline_model_parallel_size",
     "model.sequence_parallel",
@@ -170,7 +170,7 @@ def unset_of_inference(mode: Mode) -> list[str]:
 def find_refused_apart(mode: Mode, auto: bool = False) -> list[str]:
     """Return the active settings that RLinf refuses if actor and rollout are apart."""
     choice, refusals = mode.settings.choice, list[str]()
-    roles = ["actor"] * mode.has("actor") + ["critic"] * bool(mode.has("critic") and mode.flag(_CRITIC))
+    roles = ["actor"] * mode.has("actor") + ["critic"] * bool(mode.has("critic") and mode.flag(CRITIC))
     for role in roles:
         backend = mode.backend(role, SETTING)
         refuses = backend == FSDP and role == "actor" and not auto and (choice is None or choice.since("0.2"))
@@ -182,7 +182,7 @@ def find_refused_apart(mode: Mode, auto: bool = False) -> list[str]:
 def check_arrangement(mode: Mode, current: Arrangement) -> None:
     """Note findings about needs and refusals of the arrangement."""
     check_inference(mode, current)
-    is_on, names = mode.flag(_CRITIC), ("critic", CRITICS_INFERENCE)
+    is_on, names = mode.flag(CRITIC), ("critic", CRITICS_INFERENCE)
     for name in names if is_on and not mode.notes.partial else ():
         if not mode.has(name) and (name == "critic" or (current in APART and "actor" not in mode.planned)):
             mode.report("critic not placed", name, mode.owner)
@@ -233,6 +233,8 @@ def check_engine_tp(mode: Mode, shares: bool, partly: bool = False) -> None:
         return
     if not actor or not rollout or rollout.value <= actor.value or not mode.has("actor") or not mode.has("rollout"):
         return
+    if (mode.count("rollout") or rollout.value) < rollout.value:
+        return  # such an engine never starts; reported elsewhere
     backend = mode.backend("actor", SETTING)
     if backend == MEGATRON or (backend == FSDP and shares and (actor.value > 1 or partly)):
         better = fitting_tp(mode, actor, rollout.value, mode.count("rollout") or actor.value)

@@ -12,7 +12,7 @@ from typing import Any
 from ....component import UNBOUNDED, Component, Parallel
 from ....configuration.settings import Amount
 from ....findings.finding import UnusableInput
-from ....machines.node_group import ACCELERATOR, CLUSTER_LABEL
+from ....machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE
 from ....placements.assignment import Assignment
 from ....placements.packing import packed_runs
 from ....placements.run import Runs
@@ -91,8 +91,9 @@ def fits_in(mode: Mode, name: str, tp: Amount | None, count: int, actor: Amount 
     """Return True if a tensor parallel group fits its component; RLinf refuses larger groups."""
     if tp is None or tp.value <= count:
         return True
-    better = fitting_tp(mode, actor, count, count)
-    mode.report("smaller than tp", name, None, tp.becomes(better), count=count, tp=tp.value, path=tp.name, better=better)
+    better, total = fitting_tp(mode, actor, count, count), mode.cluster.total()
+    more = f"give it {tp.value} accelerators, or " if not mode.cluster.counted or tp.value <= total else ""
+    mode.report("smaller than tp", name, None, tp.becomes(better), count=count, tp=tp.value, path=tp.name, better=better, more=more)
     return False
 
 
@@ -131,6 +132,27 @@ def engine_degrees(mode: Mode, shape: ProcessShape | None) -> Parallel | None:
         return None
     tp, pp = degrees.tp.value, degrees.pp.value
     return Parallel(tp, pp) if shape.per_process == tp * pp else Parallel(tp) if shape.per_process == tp else None
+
+
+def take_for_accelerators(mode: Mode) -> None:
+    """Place components on nodes where RLinf does: on the accelerators of the cluster with their ranks.
+
+    Source: RLinf, rlinf/scheduler/placement/placement.py (get_hardware_ranks) and
+    rlinf/utils/placement.py (ModelParallelComponentPlacement).
+    """
+    for name, component in mode.components.items():
+        is_on_nodes = mode.cluster.kind(component.node_groups) == NODE
+        if not component.runs or not is_on_nodes or name not in mode.facts.starts or not mode.cluster.counted:
+            continue
+        starts = mode.cluster.numbering(component.numbered_in).first_in
+        ranks = sorted({starts[run.node, run.node_group] for run in component.runs})
+        spans = {key: span for key, span in component.spans.items() if key != "node_group"}
+        as_accelerators = replace(component, node_groups=(CLUSTER_LABEL,), runs=None, spans=spans)
+        if ranks == list(range(ranks[0], ranks[-1] + 1)) and (
+            runs := runs_in_mode(mode, as_accelerators, range(ranks[0], ranks[-1] + 1), ProcessShape())
+        ):
+            mode.report("not on accelerators", name, kind=NODE)
+            mode.components[name] = replace(as_accelerators, runs=runs)
 
 
 def pack(mode: Mode, name: str, shape: ProcessShape | None, parallel: Parallel | None = None, fills: bool = False) -> None:

@@ -270,11 +270,17 @@ class Mode(Facts):
         component = self.components.get(name)
         return max((run.ranks.stop for run in component.runs), default=0) if component and component.runs is not None else None
 
-    def share(self, component: str, amount: Amount, noun: str, reason: str, *factors: Amount, proved: bool = True) -> None:
-        """Demand that an amount divides among the processes of a component, in multiples of `factors`."""
+    def share(
+        self, component: str, amount: Amount, noun: str, reason: str, *factors: Amount, proved: bool = True, setting_value: int = 0
+    ) -> None:  # fmt: skip
+        """Demand that an amount divides among the processes of a component, in multiples of `factors`.
+
+        The amount is a multiple of `setting_value`, the number under its name; by default it is that number.
+        """
         if component in self.components:
             multiple, name = prod(factor.value for factor in factors), " x ".join(factor.name for factor in factors if factor.value > 1)
-            self.shares.append(Share(component, amount.value, multiple, noun, amount.name, name, amount.span, reason, proved))
+            factor = amount.value // setting_value if setting_value else 1
+            self.shares.append(Share(component, amount.value, multiple, noun, amount.name, name, amount.span, reason, proved, factor))
 
     def derive(self, component: str, name: str, value: int, formula: str, *amounts: Amount) -> int:
         """Add the derivation of an existing component's number, and return the number."""

@@ -72,3 +72,19 @@ def test_the_line_that_is_offered_for_a_missing_component_verifies(judged: Calla
     (finding,) = [each for each in judged(text(*lines)).findings if each.severity is Severity.ERROR]
     line = finding.help.rpartition("such as `")[2].rstrip("`")
     assert line == f"{missing}: 0-15" and not messages(judged(text(*lines, line)))
+
+
+def test_an_engine_larger_than_its_ranks_is_one_error_with_a_help_that_verifies(judged: Callable[..., Report]) -> None:
+    written = text("actor: 0-15", "rollout: 0-7", "reward: 0-15").replace("tensor_parallel_size: 2", "tensor_parallel_size: 64")
+    together = written.replace("rollout: 0-7", "rollout: 0-15")
+    report = judged(together)
+    (finding,) = [each for each in report.findings if each.severity is not Severity.NOTE]
+    assert (finding.code, finding.help) == ("PW208", "set `rollout.tensor_parallel_size: 4`")
+    assert finding.edit is not None and not messages(judged(apply_edits(together, [finding.edit])))
+
+
+def test_an_order_is_one_error_of_all_components(judged: Callable[..., Report]) -> None:
+    lines = "rollout: 0-15", "actor: 16-31", "reward: 0-3"
+    written = text(*lines).replace("  num_nodes: 4", "  num_nodes: 4\n  auto_scheduler: true")
+    found = [each for each in judged(written).findings if each.code == "PW213"]
+    assert [(each.subject, each.also, "actor and rollout" in each.help) for each in found] == [("actor", ("rollout",), True)]

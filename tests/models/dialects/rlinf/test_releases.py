@@ -119,6 +119,34 @@ def test_a_critic_is_started_by_no_program_of_0_1(judged: Judge) -> None:
     assert codes(judged(tree, "0.2")) and not codes(judged(tree, "0.1"))
 
 
+@pytest.mark.parametrize(
+    ("release", "message"), [("0.1", "starts no `critic`: its ranks"), ("0.2", "is false"), ("0.3", "is false"), ("", "is false")]
+)
+def test_an_unused_critic_is_named_once_by_release(release: str, message: str, tmp_path: Path) -> None:
+    tree = {
+        "runner": {"task_type": "reasoning"}, "algorithm": {"recompute_logprobs": False}, "rollout": {"return_logprobs": True},
+        "actor": {"model": {}}, "critic": {"use_critic_model": False},
+        "cluster": {"num_nodes": 1, "component_placement": {"actor,rollout,reward,critic": "all"}},
+    }  # fmt: skip
+    file = tmp_path / "run.yaml"
+    file.write_text(yaml.safe_dump(tree, sort_keys=False))
+    reading = load(file, DeclaredNodes(8), composer=Composer(frameworks=(f"rlinf=={release}",) if release else ()))
+    found = [each.message for each in verify(reading).findings if each.code == "PW803" and each.severity is Severity.WARNING]
+    assert len(found) >= 1 and message in found[-1]
+    assert reading.problem is not None and "critic" not in {component.name for component in reading.problem.components}
+
+
+@pytest.mark.parametrize("release", ["0.2", "0.3", ""])
+def test_a_component_on_nodes_has_the_accelerators_of_its_ranks(judged: Judge, release: str) -> None:
+    tree = {
+        "runner": {"task_type": "reasoning"}, "algorithm": {"recompute_logprobs": False}, "rollout": {"return_logprobs": True},
+        "actor": {"training_backend": "megatron", "model": {"tensor_model_parallel_size": 2}},
+        "cluster": {"num_nodes": 1, "component_placement": {"actor,rollout": {"node_group": "node", "placement": "0"}, "reward": "0"}},
+    }  # fmt: skip
+    assert codes(judged(tree, release)) == {"PW208"}
+    assert not codes(judged(with_(tree, actor__model__tensor_model_parallel_size=1), release))
+
+
 def test_both_probabilities_needed_a_fix_before_0_3(judged: Judge) -> None:
     tree = {
         "runner": {"task_type": "reasoning"}, "algorithm": {"recompute_logprobs": True}, "rollout": {"return_logprobs": True},

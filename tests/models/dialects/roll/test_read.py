@@ -6,10 +6,13 @@ import json
 
 import pytest
 import yaml
+from placewright.models.findings.finding import Severity
 from placewright.models.findings.span import apply_edits
 from placewright.planner.verify import verify
 
 from .pipelines import AGENTIC, RLVR, Config, changed, mended, of, said, the
+
+DEVICES = {"strategy_args": {"strategy_name": "megatron_infer"}, "device_mapping": "list(range(0,8))"}
 
 
 def test_an_unknown_value_is_not_judged() -> None:
@@ -63,6 +66,34 @@ def test_a_misspelt_role_is_named_with_what_was_meant() -> None:
     (finding,) = verify(of(config)).findings
     assert (finding.subject, finding.severity.value, finding.help) == ("actor_trian", "error", "write `actor_train`")
     assert said(mended(of(config), "PW104")) == []
+
+
+@pytest.mark.parametrize("release", ["0.1.0", "0.2.0", "0.3.0", ""])
+@pytest.mark.parametrize("name", ["reward", "rewads"])
+def test_rewards_under_another_name_are_missed(name: str, release: str) -> None:
+    config: Config = {**changed(RLVR, rewards=None), name: RLVR["rewards"], "enable_reference": False}
+    config |= {"actor_train": {**RLVR["actor_train"], "data_args": {"domain_interleave_probs": {"math": 1.0}}}, "reference": DEVICES}
+    reading = of(config, "1x8", "training", release)
+    findings = [finding for finding in verify(reading).findings if finding.severity is Severity.ERROR]
+    assert [(finding.code, finding.subject, finding.help) for finding in findings] == [("PW104", name, "write `rewards`")]
+    assert not [finding for finding in verify(mended(reading, "PW104")).findings if finding.severity is Severity.ERROR]
+
+
+def test_a_rollout_starts_without_rewards() -> None:
+    config = {**changed(RLVR, rewards=None, actor_train=None), "reward": RLVR["rewards"]}
+    assert [severity for code, severity, _ in said(of(config)) if code == "PW104"] == ["warning"]
+    partial = {"defaults": ["base"], **changed(RLVR, rewards=None), "reward": RLVR["rewards"]}
+    assert "error" not in [severity for code, severity, _ in said(of(partial)) if code == "PW104"]
+
+
+def test_a_comma_in_a_flow_map_is_one_error_at_its_text() -> None:
+    text = "adv_estimator: grpo\ninit_kl_coef: 0\nrewards: {math: {world_size: 1}}\n"
+    text += "actor_train: {device_mapping: list(range(0,8))}\nactor_infer: {strategy_args: {strategy_name: vllm}, device_mapping: '[0]'}\n"
+    reading = of(text, "1x8")
+    assert [code for code, severity, _ in said(reading) if severity == "error" or code == "PW104"] == ["PW103"]
+    finding = the(reading, "PW103")
+    assert finding.help == "write the text in quotes: in a flow map a comma ends it"
+    assert finding.span is not None and finding.span.line == 4
 
 
 def test_keys_with_dots_are_no_paths() -> None:

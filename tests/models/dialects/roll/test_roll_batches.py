@@ -91,3 +91,24 @@ def test_an_environment_that_gets_groups_is_configured(environments: object, wor
     reading = of({**AGENTIC, **({"custom_envs": environments} if environments else {})}, "1x8", "training")
     found = [finding.message for finding in verify(reading).findings if finding.code == "PW123" and "custom_envs" in finding.message]
     assert len(found) == len(words) and all(start in message for start, message in zip(words, found))
+
+
+@pytest.mark.parametrize(
+    ("old", "key"),
+    [
+        ("rollout_batch_size: PROMPTS", "rollout_batch_size"),
+        ("num_return_sequences_in_group: 8", "num_return_sequences_in_group"),
+        ("gradient_accumulation_steps: 16", "actor_train.training_args.gradient_accumulation_steps"),
+    ],
+)
+def test_an_unknown_batch_leaves_training_open_and_placement_not(old: str, key: str) -> None:
+    value = f'{key.rpartition(".")[2]}: "${{oc.env:SIZE}}"'
+    text = RLVR.replace(old, value).replace("PROMPTS", "64").replace("MORE", "worker_cls: x")
+    training, placement = (verify(read(text, level)) for level in ("training", "placement"))
+    assert training.verdict == "incomplete" and [f"`{key}`" in missing.fact for missing in training.missing] == [True]
+    assert placement.verdict == "ok"
+
+
+def test_an_unknown_batch_of_probabilities_decides_nothing() -> None:
+    text = RLVR.replace("PROMPTS", "64").replace("MORE", 'infer_batch_size: "${oc.env:SIZE}"')
+    assert verify(read(text, "training")).verdict == "ok"

@@ -6,6 +6,7 @@ import json
 
 import pytest
 from placewright.models.findings.finding import Severity
+from placewright.models.findings.span import apply_edits
 from placewright.planner.verify import verify
 
 from .pipelines import MEGATRON, RLVR, Config, changed, mended, of, said, the
@@ -43,20 +44,45 @@ def test_one_node_short_of_four_names_each_role_once() -> None:
     assert (finding.help, finding.edit) == ("give a cluster of 4 nodes of 8: `--cluster 4x8`", None)
 
 
-def test_degrees_that_do_not_divide_have_one_help_that_verifies() -> None:
+@pytest.mark.parametrize(
+    ("cluster", "degree", "alternative"),
+    [
+        ("3x8", "tensor_model_parallel_size", ", or give actor_train 18 accelerators"),
+        ("2x8", "tensor_model_parallel_size", ""),
+        ("2x8", "context_parallel_size", ""),
+        ("2x8", "pipeline_model_parallel_size", ""),
+    ],
+)
+def test_degrees_that_do_not_divide_have_one_help_that_verifies(cluster: str, degree: str, alternative: str) -> None:
     config = on("list(range(0,16))")
-    config["actor_train"]["strategy_args"]["strategy_config"] = {"tensor_model_parallel_size": 3}
-    reading = of(config, "2x8", "training")
+    config["actor_train"]["strategy_args"]["strategy_config"] = {degree: 3}
+    reading = of(config, cluster, "training")
     assert reading.problem is not None
     fix = reading.problem["actor_train"].fixes["PW208"]
-    key = "actor_train.strategy_args.strategy_config.tensor_model_parallel_size"
-    assert fix.help == f"set `{key}: 2`, or give actor_train 18 accelerators" and fix.edit is not None
+    key = f"actor_train.strategy_args.strategy_config.{degree}"
+    assert fix.help == f"set `{key}: 2`{alternative}" and fix.edit is not None
+    after = verify(of(apply_edits(reading.source.text, [fix.edit]), cluster, "training"))
+    assert [finding.code for finding in after.findings if finding.severity is Severity.ERROR] == []
+
+
+@pytest.mark.parametrize(
+    ("change", "help_"),
+    [
+        ({"num_return_sequences_in_group": -8}, "write `8`"),
+        ({"num_return_sequences_in_group": 8, "rewards": {"math": {"world_size": -8}}}, "write `8`"),
+        ({"rollout_batch_size": -64}, "write a number of prompts such as `64`"),
+    ],
+)
+def test_a_negative_number_is_meant_without_its_sign(change: Config, help_: str) -> None:
+    findings = of(changed(on("list(range(0,16))"), **change), "2x8", "training").findings
+    assert [finding.help for finding in findings if finding.severity is Severity.ERROR] == [help_]
 
 
 def test_workers_that_do_not_divide_have_one_help_that_verifies() -> None:
     config = changed(on("list(range(0,16))"), actor_infer={"strategy_args": VLLM_OF_3})
     reading = of(config, "2x8", "training")
-    assert the(reading, "PW111").help == "name 15 or 18 devices: `list(range(0,15))`, or give each worker 2"
+    assert the(reading, "PW111").help == "name 15 devices: `list(range(0,15))`, or give each worker 2"
+    assert the(of(config, "3x8", "training"), "PW111").help == "name 15 or 18 devices: `list(range(0,15))`, or give each worker 2"
     assert said(mended(reading, "PW111", "2x8")) == [("PW217", "error", "actor_train")]
     alone = changed(config, actor_infer={"device_mapping": "list(range(8,16))"}, actor_train={"device_mapping": "list(range(0,8))"})
     assert the(of(alone, "2x8", "training"), "PW111").help == "name 6 or 9 devices: `list(range(8,14))`, or give each worker 2"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from placewright.models.findings.finding import Severity
 from placewright.models.findings.span import apply_edits
 from placewright.models.reading import Reading
 from placewright.models.releases.choice import state_release
+from placewright.models.releases.evidence import release_beside
 from placewright.models.releases.release import read_releases
 
 from .pipelines import AGENTIC, RLVR, Config, changed, of, said, sizes, the
@@ -176,3 +178,15 @@ def test_aliases_and_defaults_are_those_of_the_release() -> None:
     unnamed = changed(RLVR, actor_train={"strategy_args": {"strategy_config": ZERO_3}})
     reading = of(unnamed, "1x8", release="0.2.1")
     assert reading.problem is not None and reading.problem["actor_train"].backend == "deepspeed"
+
+
+@pytest.mark.parametrize("mark", [*sorted(TABLE.marks), ""])
+def test_a_checkout_is_named_by_the_files_that_came_with_its_release(mark: str, tmp_path: Path) -> None:
+    """Each release has its mark and those before it."""
+    came = {path: next(release for release in TABLE if TABLE.holds(ranges[0], release)) for path, ranges in TABLE.marks.items()}
+    last = came[mark] if mark else TABLE.releases[0]
+    for path in (TABLE.checkout, *(path for path, release in came.items() if release.index <= last.index)):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("", "utf-8")
+    choice = release_beside(TABLE, "", [str(tmp_path)])
+    assert choice is not None and choice.release == last

@@ -32,6 +32,8 @@ def errors(config: Config, release: str = "") -> list[str]:
         ({"system_envs": {"NCCL_DEBUG": "INFO", "USE_MODELSCOPE": 1}}, "`system_envs.USE_MODELSCOPE` must be a text"),
         ({"rewards": {"math": {"world_size": 4, "tag_included": "a"}}}, "`rewards.math.tag_included` must be a list"),
         ({"rewards": {"math": {"world_size": 4, "tag_included": [1]}}}, "`rewards.math.tag_included.0` must be a text"),
+        ({"rollout_batch_size": "???"}, "`rollout_batch_size` must be a whole number"),
+        ({"actor_train": {"device_mapping": "???"}}, "`actor_train`: this is no Python expression"),
     ],
 )
 def test_a_value_of_the_wrong_type_is_an_error(change: Config, message: str) -> None:
@@ -133,3 +135,13 @@ def test_agentic_pipelines_may_run_without_end() -> None:
 @pytest.mark.parametrize("cluster", ["x0", "1x0"])
 def test_machines_without_accelerators_are_one_error(cluster: str) -> None:
     assert len([each for each in of(RLVR, cluster).findings if each.severity is Severity.ERROR]) == 1
+
+
+@pytest.mark.parametrize("release", ["0.1.0", "0.3.0", ""])
+def test_a_mark_that_no_option_can_replace_remains_a_text(release: str) -> None:
+    config = changed({**WHOLE, "enable_reference": False, "reference": {"device_mapping": "list(range(0,8))"}}, exp_name="???")
+    reading = of(config, "1x8", "training", release)
+    assert not [item for item in reading.unchecked if "`???`" in item.why]
+    before = errors(config, release)
+    message = "`rollout_batch_size` must be a whole number, but it is text"
+    assert sorted(errors({**config, "rollout_batch_size": "???"}, release)) == sorted([*before, message])

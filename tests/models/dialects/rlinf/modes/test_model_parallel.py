@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from placewright.models.component import Parallel
+from placewright.models.findings.finding import Severity
 from placewright.models.placements.assignment import seats
 from placewright.models.reading import Reading
 
@@ -130,3 +131,21 @@ def test_a_critic_keeps_apart_where_actor_and_rollout_do(job: Job) -> None:
 def test_without_machines_what_must_be_there_is_still_said(job: Job) -> None:
     reading = job({"actor,rollout": "all"}, None)
     assert codes(reading) == {"PW123"}
+
+
+@pytest.mark.parametrize("backend", ["megatron", "fsdp"])
+def test_components_on_nodes_are_judged_on_the_accelerators_with_their_ranks(job: Job, backend: str) -> None:
+    parts = {"actor,rollout": {"node_group": "node", "placement": "0"}, "reward": "0-7"}
+    settings = {"actor__training_backend": backend, "rollout__tensor_parallel_size": 1, **QUIET}
+    assert codes(job(parts, actor__model__tensor_model_parallel_size=2, **settings)) == {"PW208"}
+    reading = job(parts, actor__model__tensor_model_parallel_size=1, **settings)
+    assert codes(reading) == set() and [finding.code for finding in found(reading, Severity.WARNING)] == ["PW124"]
+    assert reading.problem is not None and reading.problem["actor"].node_groups == ("cluster",)
+
+
+def test_a_critic_that_the_settings_turn_off_is_not_started(job: Job) -> None:
+    reading = job({**TOGETHER, "critic": "all"}, critic__use_critic_model=False)
+    assert [(finding.code, finding.subject) for finding in found(reading, Severity.WARNING)] == [("PW803", "critic")]
+    assert reading.problem is not None and "critic" not in {component.name for component in reading.problem.components}
+    apart = job({**APART, "critic": "0-1"}, critic__use_critic_model=False, **QUIET)
+    assert "PW207" in codes(apart)

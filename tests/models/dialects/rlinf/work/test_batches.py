@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Callable
 
 import pytest
@@ -79,7 +80,7 @@ def test_the_nearest_batch_that_divides_is_proposed() -> None:
         "algorithm": {"recompute_logprobs": True, "group_size": 4}, "actor": {"training_backend": "megatron", "model": {}}, "rollout": {},
     }  # fmt: skip
     (finding,) = rlinf.read(Document.of(Source("run.yaml", yaml.safe_dump(root))), read_shorthand("x8"), "training").findings
-    assert finding.help == "set `data.rollout_batch_size` to 8 or 10"
+    assert finding.help == "set `data.rollout_batch_size` to 8 or 16"  # the 8 processes of reward, too
 
 
 @pytest.mark.parametrize(("ranks", "expected"), [("6-7", set()), ("5-7", {("error", "PW403")})])
@@ -89,3 +90,43 @@ def test_all_samples_divide_among_the_replicas_of_inference(ranks: str, expected
     settings |= {"cluster.component_placement": placed, "actor.training_backend": "megatron"}
     found = judged("training", "reasoning", settings)
     assert {each for each in found if each[0] == "error"} == expected
+
+
+@pytest.mark.parametrize(
+    ("backend", "actor", "prompts"), [("megatron", "0-2", 511), ("megatron", "0-2", 512), ("fsdp", "0-7", 510), ("fsdp", "0-6", 511)]
+)
+def test_every_number_of_prompts_that_is_offered_verifies(backend: str, actor: str, prompts: int) -> None:
+    root: dict[str, Any] = {
+        "cluster": {"num_nodes": 1, "component_placement": {"actor,rollout": actor, "reward": "all"}},
+        "runner": {"task_type": "reasoning"}, "data": {"rollout_batch_size": prompts},
+        "algorithm": {"recompute_logprobs": True, "group_size": 4, "n_minibatches": 2}, "actor": {"training_backend": backend, "model": {}}, "rollout": {},
+    }  # fmt: skip
+
+    def helps() -> list[str]:
+        document = Document.of(Source("run.yaml", yaml.safe_dump(root)))
+        return [
+            each.help for each in verify(rlinf.read(document, read_shorthand("x8"), "training")).findings if each.severity is Severity.ERROR
+        ]
+
+    offered = [re.findall(r"\d+", help_.partition(", or give")[0]) for help_ in helps()]
+    assert offered and all(offered)
+    for number in {int(number) for numbers in offered for number in numbers}:
+        root["data"]["rollout_batch_size"] = number
+        assert helps() == []
+
+
+@pytest.mark.parametrize(("key", "value"), [("data.rollout_batch_size", "${oc.env:SIZE}"), ("algorithm.n_minibatches", "???")])
+def test_an_unknown_batch_leaves_training_open_and_placement_not(key: str, value: str) -> None:
+    section, _, name = key.partition(".")
+    root: dict[str, Any] = {
+        "cluster": {"num_nodes": 1, "component_placement": {"actor,rollout,reward": "all"}},
+        "runner": {"task_type": "reasoning"}, "data": {"rollout_batch_size": 64},
+        "algorithm": {"recompute_logprobs": True, "group_size": 4}, "actor": {"training_backend": "megatron", "model": {}}, "rollout": {},
+    }  # fmt: skip
+    root[section][name] = value
+    reports = [
+        verify(rlinf.read(Document.of(Source("run.yaml", yaml.safe_dump(root))), read_shorthand("1x8"), level))
+        for level in ("training", "placement")
+    ]
+    assert [report.verdict for report in reports] == ["incomplete", "ok"]
+    assert [f"`{key}`" in missing.fact for missing in reports[0].missing] == [True]
