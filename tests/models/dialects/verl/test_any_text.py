@@ -77,7 +77,7 @@ def _flow(value: object) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(25)
+@pytest.mark.timeout(120)
 @settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.dictionaries(st.sampled_from(KEYS), st.sampled_from(VALUES), max_size=12),
