@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Mapping, Union
+from typing import Collection, Mapping, Union
 
 from ..derivation import Figure
 from ..findings.span import Edit, Span
 from ..record import dataclass
 from ..releases.choice import ReleaseChoice
 from ..text.interpolation import Interpolator
-from ..text.tree import MapNode, Scalar, Value, kind_of
+from ..text.interpolation_text import holds_interpolation
+from ..text.tree import MANDATORY, MapNode, Scalar, Value, kind_of
 from .notes import Notes, is_unknown
 
 
@@ -58,6 +59,8 @@ class Amount:
 
 PLACEMENT_RULES = frozenset({"PW101", "PW102", "PW103", "PW110", "PW111", "PW122", "PW208", "PW215"})
 """Rules about the place of processes: without a value for them, placement is unchecked."""
+TRAINING_RULES = frozenset({"PW401", "PW403"})
+"""Rules of the arithmetic of training: without a written value for them, training is unchecked."""
 
 
 class Settings:
@@ -65,11 +68,15 @@ class Settings:
 
     `defaults` are the framework's own, by path; without a default, callers may pass one. An unknown
     value (an unresolved interpolation, or a key that may stand in an unread part) is None and
-    recorded as unchecked. A value that the framework cannot use is None and a finding.
+    recorded as unchecked. A value that the framework cannot use is None and a finding. An unknown
+    value that the file itself writes leaves the verdict incomplete for the rules `decisive`.
     """
 
-    def __init__(self, notes: Notes, interpolator: Interpolator, defaults: Mapping[str, Default] | None = None) -> None:
+    def __init__(
+        self, notes: Notes, interpolator: Interpolator, defaults: Mapping[str, Default] | None = None, decisive: Collection[str] = ()
+    ) -> None:  # fmt: skip
         self._notes = notes
+        self._decisive = decisive
         self._interpolator = interpolator
         self._defaults = defaults or {}
         self._found: dict[tuple[str, ...], Value | None] = {}
@@ -154,9 +161,16 @@ class Settings:
         if missing or (value is not None and is_unknown(value)):
             why = "is not in this file; it may come from `defaults`" if missing else "is not known here"
             add = "Pass `--config-root DIR` with the folder of its `defaults`" if missing else ""
-            self.say(path, rule, f"`{path}` {why}", add=add)
+            decides = rule in self._decisive and isinstance(value, Scalar) and self._is_stated(value)
+            self.say(path, rule, f"`{path}` {why}", decides, add)
             return True
         return False
+
+    def _is_stated(self, value: Scalar) -> bool:
+        """Return True if the text of the file itself leaves a value unknown."""
+        document, text = self._notes.document, value.text
+        is_open = holds_interpolation(text) or text == MANDATORY
+        return value.span in document.reasons or "${oc.env:" in text or (is_open and not self._notes.partial)
 
     def say(self, path: str, rule: str, why: str, decides: bool = False, add: str = "") -> None:
         """Note an unknown value once, by default with the advice to set it."""

@@ -7,7 +7,7 @@ from typing import ClassVar, Sequence
 
 from ..component import Component, Relation
 from ..configuration.notes import Notes
-from ..configuration.settings import Settings
+from ..configuration.settings import TRAINING_RULES, Settings
 from ..derivation import Derivation
 from ..job import HintedJob
 from ..level import TRAINING
@@ -38,6 +38,7 @@ class Reader(ABC):
     SETS_VISIBLE : True if the framework's programs show themselves accelerators, whatever is visible.
     document, machines, is_training : the document, the machines, and whether batch arithmetic is
         judged.
+    decisive : rules that need every value that the file writes; see `Settings`.
     notes, settings, derivations : findings, values by dotted path, and origins of derived numbers.
     """
 
@@ -51,6 +52,7 @@ class Reader(ABC):
         self.document = document
         self.machines = machines
         self.is_training = level == TRAINING
+        self.decisive = TRAINING_RULES if self.is_training else frozenset[str]()
         self.has_hints = with_hints and document.root.get(HINTS) is not None
         self.notes = Notes(document, self.FRAMEWORK)
         self.interpolator = Interpolator.of(document, self.ENVIRONMENT, self.UNREAD)
@@ -60,7 +62,7 @@ class Reader(ABC):
 
     def make_settings(self) -> Settings:
         """Return the values by dotted path, with the framework's defaults."""
-        return Settings(self.notes, self.interpolator)
+        return Settings(self.notes, self.interpolator, decisive=self.decisive)
 
     @abstractmethod
     def problem(self) -> Problem | None:
