@@ -87,7 +87,7 @@ class Split:
         return part % degree == 0 or (self.either_way and degree % part == 0)
 
     def suits(self, card: ModelCard, degree: int) -> bool:
-        """Return True if the degree divides the number of a model, or the number is unknown."""
+        """Return True if the degree divides the number of a model, or may do."""
         amount = getattr(card, self.card_field)
         if self.refused or (self.card_field == "experts" and card.dense and not amount):
             return degree == 1 or (bool(self.refused) and not amount)

@@ -175,7 +175,7 @@ class Configurations:
             facts = options.get(f"{group}={option}")
             if facts is None or not releases.has(facts["releases"], release):
                 peers = (entry.get("choices", ()) for choice, entry in options.items() if choice.startswith(f"{group}="))
-                implied_groups = {implied for choices in peers for implied in choices}
+                implied_groups = {name_of_group for choices in peers for name_of_group in choices}
                 configuration.open.update(map(package_of, implied_groups or [group]))
             else:
                 implied_options.update(releases.select(facts.get("choices", {}), release))

@@ -179,7 +179,7 @@ def no_legal_choice(problem: Problem, use: Use) -> Iterator[Finding]:
 
 
 def _compute_remainder(card: ModelCard, split: Split, degree: int) -> int:
-    """Return the remainder of a number that the degree does not divide, or of ranks without any."""
+    """Return the remainder of a number, or of ranks that have nothing to divide."""
     amount = getattr(card, split.card_field)
     return int((amount - split.less) // split.within % degree) if amount else degree - 1
 

@@ -49,7 +49,9 @@ def _demands(placement: bool, engines: tuple[tuple[str, str], ...]) -> tuple[Dem
     for demand in facts("demands"):
         owners = {OWNERS[name]: {"part": name} if name != "actor" else {} for name in demand.get("owners", ())}
         if "engine" in demand:
-            owners = {section: {"subject": name} for section, name in engines if demand["engine"] in ("any", name)}
+            owners = {
+                section: {"subject": name} for section, name in engines if demand["engine"] == "any" or name.startswith(demand["engine"])
+            }
         if demand.get("placement", False) is placement:
             demands += [{**_with_owner(demand, owner), **more} for owner, more in owners.items()] or [demand]
     return tuple(demands)

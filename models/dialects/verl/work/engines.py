@@ -129,9 +129,6 @@ def _check_trtllm(work: VerlWork, name: str, key: Callable[[str], str], degrees:
     """Check the degrees and, until 0.8.0, the single node of TensorRT-LLM."""
     (parallel, amounts), moe = degrees, work.amount(key("moe_tensor_parallel_size"), MODE)
     tensor, experts = amounts["tp"], amounts["ep"]
-    if is_teacher(name):
-        message, at = "TensorRT-LLM cannot serve a teacher: verl raises a NotImplementedError", work.settings.place(key("name"))
-        work.report(MODE, name, message, at, f"set {work.spell(key('name'), 'vllm')}", None, "", "IN_WORKERS")
     sizes = [size for size in (moe, experts) if size and size.value > 1]
     if len(sizes) == 1:  # TensorRT-LLM derives the other size
         work.divides(name, MODE, tensor, sizes[0], "IN_SERVER", change="right", releases=Range("0.7.1"),
