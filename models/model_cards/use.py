@@ -54,6 +54,7 @@ class Split:
     exact : True if the number must equal `less`, with nothing left to divide.
     refused : reason why a model with this number runs with no degree above 1; `key` then is the
         setting to turn on, at `span`.
+    uneven : True if the degree need not divide the number, but there must be one.
     """
 
     card_field: str
@@ -71,6 +72,7 @@ class Split:
     given: int = 0
     exact: bool = False
     refused: str = ""
+    uneven: bool = False
 
     def of(self, parallel: Parallel) -> int:
         """Return the degree of a component with the degrees `parallel`."""
@@ -91,7 +93,7 @@ class Split:
         amount = getattr(card, self.card_field)
         if self.refused or (self.card_field == "experts" and card.dense and not amount):
             return degree == 1 or (bool(self.refused) and not amount)
-        return not amount or self.fits(amount, degree)
+        return not amount or self.uneven or self.fits(amount, degree)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +117,18 @@ class ModelUse:
     passed: str = field(default="", compare=False)
 
 
-def engine_splits(places: Places, when: str = "") -> tuple[Split, ...]:
+def engine_splits(places: Places, when: str = "", wants_experts: bool | None = None) -> tuple[Split, ...]:
     """Return the splits of an inference engine by tp: heads, and key-value heads or copies.
 
-    Attention heads must divide exactly. Source: vLLM, vllm/config (verify_with_parallel_config) and
+    Attention heads must divide exactly. `wants_experts`: with ep the engine refuses a model without
+    experts; False if only some of its versions do, None if none does. Source: vLLM, vllm/config
+    (verify_with_parallel_config, _verify_with_expert_parallelism) and
     vllm/model_executor/layers/linear.py (QKVParallelLinear).
     """
-    return _heads("tp", None, places, when)
+    heads = _heads("tp", None, places, when)
+    if wants_experts is None:
+        return heads
+    return (*heads, Split("experts", "ep", None, False, *_place("ep", places), proved=wants_experts, when=when, uneven=True))
 
 
 def ulysses_splits(size: int, places: Places, when: str = "") -> tuple[Split, ...]:

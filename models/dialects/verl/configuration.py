@@ -165,8 +165,7 @@ class Configuration(Settings):
 
     def words(self, name: str) -> Sequence[str]:
         """Return the words that the selected release takes for a setting of facts/settings.json."""
-        runs = _FACTS[name]["values"]
-        return str(releases().select({name: runs}, self.choice.release.index)[name]).split()
+        return str(releases().select({name: _FACTS[name]["values"]}, self.choice.release.index)[name]).split()
 
     @property
     def has_critic(self) -> bool | None:

@@ -155,6 +155,8 @@ def test_a_configuration_that_names_no_experts_has_none(config: dict[str, object
 def test_a_known_model_has_experts_or_none() -> None:
     assert all(card.dense is not bool(card.experts) for card in KNOWN.values())
     assert Split("experts", "ep").suits(ModelCard("x"), 3)
+    assert Split("experts", "ep", uneven=True).suits(ModelCard("x", experts=8), 3)
+    assert not Split("experts", "ep", uneven=True).suits(ModelCard("x", dense=True), 3)
 
 
 def test_who_divides_what() -> None:

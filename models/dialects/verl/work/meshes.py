@@ -257,8 +257,9 @@ def _path(work: VerlWork, name: str) -> str:
 
 def _splits(work: VerlWork, name: str) -> tuple[Split, ...]:
     if is_engine(work.settings, name):
-        engine_degrees = engine_of(work.settings, name)
-        return engine_splits(places_of(**engine_degrees[1]), MOMENTS["AFTER_WEIGHTS"]) if engine_degrees else ()
+        engine_degrees, program = engine_of(work.settings, name), work.settings.word(engine_key(work.settings, name)("name"), DIVIDES)
+        wants_experts = work.settings.since("0.9.0") if program == "vllm" and work.settings.since("0.6.1") else None
+        return engine_splits(places_of(**engine_degrees[1]), MOMENTS["AFTER_WEIGHTS"], wants_experts) if engine_degrees else ()
     owner, is_tuned = OWNERS.get(name, ""), work.entry.kind in TUNES
     strategy = (tuner_of(work.settings) or "fsdp" if is_tuned else work.is_trained_by(owner)) if owner else None
     if strategy == "fsdp" and tuner_of(work.settings) != "":

@@ -103,6 +103,10 @@ REFUSED = {  # name -> (releases, program, changes, words of the error, machines
     "K6 experts without sequence parallel activations": (
         f"0.9.0 {NEWEST}", ON_MEGATRON, IN_TURN, "Megatron trains no experts of `Qwen/Qwen3-30B-A3B` on tp 4", "1x8",
     ),
+    "K6 experts of vLLM for a model without any": (
+        f"0.9.0 {NEWEST}", MAIN, {"actor_rollout_ref.model.path": "Qwen/Qwen2.5-7B-Instruct", f"{R}.expert_parallel_size": 2},
+        "has no experts to divide among ep 2 of rollout", "1x8",
+    ),
     "K6 experts by Megatron-Bridge": (
         "0.8.0", ON_MEGATRON, {**IN_TURN, f"{A}.megatron.vanilla_mbridge": False}, "without sequence parallel activations", "1x8",
     ),
@@ -191,6 +195,11 @@ ACCEPTED = {  # name -> (releases, program, changes, machines)
     "K6 experts by mbridge": (
         f"0.7.0 0.8.0 {NEWEST}", ON_MEGATRON,
         {**IN_TURN, f"{A}.megatron.vanilla_mbridge": True, f"{A}.megatron.use_mbridge": True}, "1x8",
+    ),
+    "K6 uneven experts of vLLM": (
+        NEWEST, MAIN, {"actor_rollout_ref.model.path": "Qwen/Qwen3-30B-A3B", f"{R}.tensor_model_parallel_size": 4, f"{R}.data_parallel_size": 3,
+                       f"{R}.expert_parallel_size": 12, "trainer.n_gpus_per_node": 12, "data.train_batch_size": 48,
+                       f"{A}.ppo_mini_batch_size": 48}, "1x12",
     ),
     "K6 experts without tp": (NEWEST, ON_MEGATRON, {**IN_TURN, f"{A}.megatron.tensor_model_parallel_size": 1}, "1x8"),
     "K1 mended": (f"0.8.0 0.9.0 {NEWEST}", MAIN, DP, "1x8"),
