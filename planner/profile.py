@@ -123,5 +123,4 @@ def _divides(problem: Problem, component: Component, parallel: Parallel) -> bool
     use = problem.job.models.get(component.name)
     if use is None or use.card is None or use.card.assumed:
         return True
-    proved_splits = (split for split in use.splits if split.proved)
-    return all(not (amount := getattr(use.card, split.card_field)) or split.fits(amount, split.of(parallel)) for split in proved_splits)
+    return all(split.suits(use.card, split.of(parallel)) for split in use.splits if split.proved)

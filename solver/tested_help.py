@@ -74,6 +74,8 @@ def _without_edit(finding: Finding) -> str:
     match = _VALUE_PATTERN.fullmatch(finding.help) if finding.code == "PW012" else None
     if match:
         return f"did you mean {match[1]}? Other errors follow with this value"
+    if finding.help.endswith(" or more"):
+        return finding.help  # a bound, whatever else is wrong
     return finding.help.partition(", or ")[2] if finding.code < "PW3" else ""
 
 

@@ -196,4 +196,4 @@ def _models(problem: Problem) -> Iterator[Unchecked]:
 
 def _are_unknown(split: Split, card: ModelCard, parallel: Parallel) -> bool:
     """Return True if an unknown number of experts is divided."""
-    return split.card_field == "experts" and split.of(parallel) > 1 and not card.experts
+    return split.card_field == "experts" and not split.refused and split.of(parallel) > 1 and not card.experts and not card.dense

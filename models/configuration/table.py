@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import field
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Mapping
 
 from ..record import dataclass
@@ -16,6 +17,8 @@ from .settings import Default
 _REFERENCE = re.compile(r"\$\{\s*(?:oc\.select:\s*)?(\.*)([\w.]+)\s*(?:,([^${}]*))?\}")
 _KINDS = frozenset({"tensor", "pipeline", "data", "expert", "context", "sequence"})
 _DEGREE = re.compile("[tpdec]p(_size)?")
+SHORT = 5
+"""Maximum length of names of which many sections have one, such as `path` or `name`."""
 _WORDS = {"null": None, "none": None, "true": True, "false": False, "": None}
 
 
@@ -94,8 +97,13 @@ def _follow(key: str, text: str, keys: Mapping[str, Any], values: dict[str, Any]
         values[key] = _WORDS.get(word.lower(), int(word) if re.fullmatch(r"-?\d+", word) else word)
 
 
-def correct_key(table: Table, key: str) -> str:
-    """Return the probable key for a wrong key; "" if none is similar."""
+def correct_key(table: Table, key: str, names_elsewhere: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return the probable key for a wrong key; "" if none is similar.
+
+    `names_elsewhere` maps keys of other programs to keys of the same meaning.
+    """
+    if names_elsewhere.get(key) in table.keys:
+        return names_elsewhere[key]
     path, rest = "", key.split(".")
     while rest:
         names = [name for name in table.sections.get(path, {}) if rest[1:] or f"{path}.{name}" not in table.sections]
@@ -117,7 +125,7 @@ def correct_key(table: Table, key: str) -> str:
     if not same:
         same = [candidate for candidate in table.keys if candidate.rpartition(".")[2] == last]
         relatives = [candidate for candidate in same if len(sections.intersection(candidate.split("."))) > 1]
-        same = relatives or (same if len(same) == 1 else [])
+        same = relatives or (same if len(same) == 1 and len(last) > SHORT else [])
 
     def far(candidate: str) -> tuple[int, int]:
         return -len(sections.intersection(candidate.split("."))), distance(key, candidate)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from .card import ModelCard
-from .use import ModelUse, Split, engine_splits, megatron_splits, ulysses_splits, vocabulary_split, with_sizes
+from .use import ModelUse, Split, engine_splits, megatron_splits, sequence_split, ulysses_splits, vocabulary_split, with_sizes
 
-__all__ = ["ModelCard", "ModelUse", "Split", "engine_splits", "megatron_splits", "ulysses_splits", "vocabulary_split", "with_sizes"]
+__all__ = [
+    "ModelCard", "ModelUse", "Split", "engine_splits", "megatron_splits", "sequence_split", "ulysses_splits", "vocabulary_split", "with_sizes",
+]  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping
@@ -42,6 +43,7 @@ KEYS = {
 _TIED, _WITHOUT_POSITION, _SHARED_WIDTH = "tie_word_embeddings", ("qk_nope_head_dim",), ("shared_expert_intermediate_size",)
 _OTHER_PARTS = ("vision_config", "audio_config", "visual", "vision_tower", "mm_vision_tower")
 """Keys of model parts for images or sound."""
+_EXPERTS = re.compile("expert|moe", re.IGNORECASE)
 _TEXT = ("text_config", "llm_config", "thinker_config")
 """Keys of the language model inside a multimodal model."""
 
@@ -56,7 +58,7 @@ class ModelCard:
     heads : attention heads of a layer; `kv_heads` of them hold keys and values.
     layers : transformer layers.
     vocabulary : tokens, padded as in the checkpoint.
-    experts : routed experts of a layer; 0 also for none.
+    experts : routed experts of a layer; 0 if unknown, or none of a `dense` model.
     parameters : all weights, each counted once.
     hidden : width of the model; `head_size` is that of a head, `intermediate` that of the
         feed-forward part of a layer.
@@ -69,6 +71,7 @@ class ModelCard:
     assumed : True if the model is inferred from the last part of a path.
     multimodal : True if the numbers are those of the language model, beside parts for images or
         sound.
+    dense : True if the model is known to have no experts.
     """
 
     name: str
@@ -92,6 +95,7 @@ class ModelCard:
     value_size: int = 0
     tied: int = 0
     multimodal: bool = False
+    dense: bool = False
 
     @staticmethod
     def of(name: str, numbers: Mapping[str, int]) -> ModelCard:
@@ -144,7 +148,16 @@ def card_of(name: str, config: Mapping[str, object]) -> ModelCard:
         numbers["shared_experts"] = (_number(inner, _SHARED_WIDTH) or _number(config, _SHARED_WIDTH)) // numbers["expert_intermediate"]
     flags = [part[_TIED] for part in (inner, config) if isinstance(part, dict) and isinstance(part.get(_TIED), bool)]
     numbers["tied"] = int(any(flags) or not flags)  # default: tied (transformers, configuration_utils.py)
-    return replace(ModelCard.of(name, numbers), multimodal=inner is not None or any(config.get(key) for key in _OTHER_PARTS))
+    is_multimodal = inner is not None or any(config.get(key) for key in _OTHER_PARTS)
+    return replace(ModelCard.of(name, numbers), multimodal=is_multimodal, dense=not _may_have_experts(config))
+
+
+def _may_have_experts(config: object) -> bool:
+    """Return True if any key of a configuration names experts and has a value."""
+    if isinstance(config, list):
+        return any(map(_may_have_experts, config))
+    entries = config.items() if isinstance(config, dict) else ()
+    return any((_EXPERTS.search(key) and value) or _may_have_experts(value) for key, value in entries)
 
 
 def _find_invalid(config: Mapping[str, object]) -> str:

@@ -10,7 +10,9 @@ from .card import ModelCard
 
 _ROWS = json.loads((Path(__file__).parent / "facts" / "models.json").read_text(encoding="utf-8"))["models"]
 KNOWN = {
-    name: ModelCard(name, **{field: value for field, value in row.items() if field != "names"}) for row in _ROWS for name in row["names"]
+    name: ModelCard(name, dense="experts" not in row, **{field: value for field, value in row.items() if field != "names"})
+    for row in _ROWS
+    for name in row["names"]
 }
 """Official id -> card."""
 _BY_LAST_PART = {name.rpartition("/")[2]: card for name, card in KNOWN.items()}

@@ -24,6 +24,7 @@ ESTIMATE = "estimate"
 """Key of a model that only a memory estimate names."""
 DEGREES = "parallel"
 """Key of a model that only degrees of a component imply."""
+_OLDER = "Megatron-LM before core_v0.16.0 refuses this; images of this release have older and newer ones"
 Places = Mapping[str, tuple[str, "Span | None"]]
 """Degree -> (key, place of the value)."""
 
@@ -51,6 +52,9 @@ class Split:
     among : receivers of the rest, such as ``6 middle stages``; "" for ranks of the degree.
     given : part of `less` that `key` states and a fix would change.
     exact : True if the number must equal `less`, with nothing left to divide.
+    refused : reason why a model with this number runs with no degree above 1; `key` then is the
+        setting to turn on, at `span`.
+    uneven : True if the degree need not divide the number, but there must be one.
     """
 
     card_field: str
@@ -67,6 +71,8 @@ class Split:
     among: str = ""
     given: int = 0
     exact: bool = False
+    refused: str = ""
+    uneven: bool = False
 
     def of(self, parallel: Parallel) -> int:
         """Return the degree of a component with the degrees `parallel`."""
@@ -81,6 +87,13 @@ class Split:
             return True
         part = amount // self.within
         return part % degree == 0 or (self.either_way and degree % part == 0)
+
+    def suits(self, card: ModelCard, degree: int) -> bool:
+        """Return True if the degree divides the number of a model, or may do."""
+        amount = getattr(card, self.card_field)
+        if self.refused or (self.card_field == "experts" and card.dense and not amount):
+            return degree == 1 or (bool(self.refused) and not amount)
+        return not amount or self.uneven or self.fits(amount, degree)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +117,18 @@ class ModelUse:
     passed: str = field(default="", compare=False)
 
 
-def engine_splits(places: Places, when: str = "") -> tuple[Split, ...]:
+def engine_splits(places: Places, when: str = "", wants_experts: bool | None = None) -> tuple[Split, ...]:
     """Return the splits of an inference engine by tp: heads, and key-value heads or copies.
 
-    Attention heads must divide exactly. Source: vLLM, vllm/config (verify_with_parallel_config) and
+    Attention heads must divide exactly. `wants_experts`: with ep the engine refuses a model without
+    experts; False if only some of its versions do, None if none does. Source: vLLM, vllm/config
+    (verify_with_parallel_config, _verify_with_expert_parallelism) and
     vllm/model_executor/layers/linear.py (QKVParallelLinear).
     """
-    return _heads("tp", None, places, when)
+    heads = _heads("tp", None, places, when)
+    if wants_experts is None:
+        return heads
+    return (*heads, Split("experts", "ep", None, False, *_place("ep", places), proved=wants_experts, when=when, uneven=True))
 
 
 def ulysses_splits(size: int, places: Places, when: str = "") -> tuple[Split, ...]:
@@ -122,20 +140,35 @@ def ulysses_splits(size: int, places: Places, when: str = "") -> tuple[Split, ..
     return _heads("sp", size, places, when)
 
 
-def megatron_splits(places: Places, stages: int = 1, virtual: int = 1, even_layers: bool = True, when: str = "") -> tuple[Split, ...]:
+def megatron_splits(
+    places: Places, stages: int = 1, virtual: int = 1, even_layers: bool = True, when: str = "", copies: bool | None = True
+) -> tuple[Split, ...]:
     """Return the splits of Megatron: heads by tp, layers by pp and virtual stages, experts by ep.
 
-    `even_layers` is False if the configuration assigns the layers to stages.
+    `even_layers` is False if the configuration assigns the layers to stages. `copies`: ranks may
+    hold copies of key-value heads, as since core_v0.16.0; None if the version is not sure.
     Source: Megatron-LM, megatron/core/transformer/transformer_config.py
     (TransformerConfig.__post_init__).
     """
-    splits = list(_heads("tp", None, places, when))
+    heads, kv_heads = _heads("tp", None, places, when)
+    if not copies:
+        kv_heads = replace(kv_heads, either_way=False, proved=copies is False, when=_OLDER if copies is None else when)
+    splits = [heads, kv_heads]
     if even_layers:
         splits.append(Split("layers", "pp", None, False, *_place("pp", places), when=when))
         if virtual > 1:
             splits.append(Split("layers", "vpp", virtual, False, *_place("vpp", places), within=stages, when=when))
     splits.append(Split("experts", "ep", None, False, *_place("ep", places), when=when))
     return tuple(splits)
+
+
+def sequence_split(key: str, span: Span | None, when: str = "") -> Split:
+    """Return the refusal of experts with tp but without sequence parallel activations.
+
+    Source: Megatron-LM, megatron/core/transformer/moe/moe_layer.py (MoELayer.forward: in training,
+    core_v0.11.0 to core_v0.19.0).
+    """
+    return Split("experts", "tp", None, key=key, span=span, when=when, refused="without sequence parallel activations")
 
 
 def vocabulary_split(places: Places, when: str = "") -> Split:

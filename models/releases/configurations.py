@@ -174,7 +174,9 @@ class Configurations:
         for group, option in overrides.items():
             facts = options.get(f"{group}={option}")
             if facts is None or not releases.has(facts["releases"], release):
-                configuration.open.add(package_of(group))
+                peers = (entry.get("choices", ()) for choice, entry in options.items() if choice.startswith(f"{group}="))
+                implied_groups = {name_of_group for choices in peers for name_of_group in choices}
+                configuration.open.update(map(package_of, implied_groups or [group]))
             else:
                 implied_options.update(releases.select(facts.get("choices", {}), release))
         steps = {group: option for group, option in implied_options.items() if group not in options_set}

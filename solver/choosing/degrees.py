@@ -111,8 +111,7 @@ def uneven(problem: Problem, component: Component, parallel: Parallel) -> Iterat
     """Yield the parts of a model that do not divide by open degrees."""
     card = card_of(problem, component.name)
     for split in problem.job.models[component.name].splits if card is not None else ():
-        amount = getattr(card, split.card_field)
-        if amount and is_open(problem, component, split) and not split.fits(amount, split.of(parallel)):
+        if card is not None and is_open(problem, component, split) and not split.suits(card, split.of(parallel)):
             yield split
 
 

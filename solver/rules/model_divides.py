@@ -49,13 +49,17 @@ class ModelDivides:
         component, card, splits = use
         if component.runs is None and not card.assumed:
             for split in splits:
-                amount, degree = getattr(card, split.card_field), split.of(component.parallel)
-                if split.proved and amount:
-                    variables.require(split.fits(amount, degree))
+                if split.proved:
+                    variables.require(split.suits(card, split.of(component.parallel)))
 
     def check(self, problem: Problem, use: Use, assignment: Assignment) -> Iterator[Finding]:
         component, card, splits = use
-        torn = [split for split in splits if _compute_remainder(card, split, split.of(component.parallel))]
+        torn = [split for split in splits if not split.suits(card, split.of(component.parallel))]
+        for split in (split for split in torn if split.refused):
+            message = f"Megatron trains no experts of `{card.name}` on {split.degree} {split.of(component.parallel)} {split.refused}"
+            edit = Edit(split.span, "True") if split.span else None
+            yield _finding(problem, use, split, message, help=f"set `{split.key}=True`", edit=edit)
+        torn, splits = [split for split in torn if not split.refused], tuple(split for split in splits if not split.refused)
         if not torn:
             return
         split = torn[0]
@@ -64,8 +68,10 @@ class ModelDivides:
             return
         amount, degree = getattr(card, split.card_field), split.of(component.parallel)
         most = max(problem.cluster.total(problem.kind(component)), degree)
-        legal = [size for size in range(1, most + 1) if not any(_compute_remainder(card, peer, size) for peer in splits)]
+        legal = [size for size in range(1, most + 1) if all(peer.suits(card, size) for peer in splits)]
         message = f"the {amount} {WORDS[split.card_field]} of `{card.name}` do not divide among {split.degree} {degree} of {component.name}"
+        if not amount:
+            message = f"`{card.name}` has no {WORDS[split.card_field]} to divide among {split.degree} {degree} of {component.name}"
         fixed_amount = component.least if component.least == component.most else 0
         edit, text = self._fix(component, split, legal, assignment.amount(component.name) or fixed_amount)
         yield _finding(
@@ -173,14 +179,9 @@ def no_legal_choice(problem: Problem, use: Use) -> Iterator[Finding]:
 
 
 def _compute_remainder(card: ModelCard, split: Split, degree: int) -> int:
-    """Return the remainder; 0 if the degree divides or the number is unknown."""
+    """Return the remainder of a number, or of ranks that have nothing to divide."""
     amount = getattr(card, split.card_field)
-    if amount and (split.exact or split.less > amount):
-        return abs(int(amount - split.less))
-    whole, beyond = divmod(amount - split.less if amount else 0, split.within)
-    if not whole or beyond or (split.either_way and degree % whole == 0):
-        return 0
-    return int(whole % degree)
+    return int((amount - split.less) // split.within % degree) if amount else degree - 1
 
 
 def _list_sizes(sizes: list[int]) -> str:

@@ -8,10 +8,10 @@ verl/trainer/main_ppo.py.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Mapping, Sequence
+from typing import Any, Collection, Mapping, Sequence
 
 from ...configuration.notes import Notes
-from ...configuration.settings import Amount, Plain, Settings, plain_value
+from ...configuration.settings import TRAINING_RULES, Amount, Plain, Settings, plain_value
 from ...configuration.table import Table
 from ...findings.finding import Finding
 from ...findings.span import Span
@@ -44,9 +44,9 @@ class Configuration(Settings):
 
     def __init__(
         self, notes: Notes, interpolator: Interpolator, entry: EntryPoint, table: Table | None,
-        instead: Mapping[str, int] | None = None, anew: bool = False,
+        instead: Mapping[str, int] | None = None, anew: bool = False, decisive: Collection[str] = (),
     ) -> None:  # fmt: skip
-        super().__init__(notes, interpolator, table.defaults if table else {})
+        super().__init__(notes, interpolator, table.defaults if table else {}, decisive)
         self.entry = entry
         self.table = table
         self.notes = notes
@@ -127,10 +127,19 @@ class Configuration(Settings):
             missing = f"write `--config-name={near}`, or {missing}" if near else missing
             self.say("", "PW122", why, True, missing[:1].upper() + missing[1:] or f"Pass `--set {path}=VALUE`")
             return True
-        if path not in self.table.defaults and (path in self.table.keys or self.table.is_open(path)):
+        if self.table.is_open(path):
+            group = next((group for group, option in self.table.chosen if self.table.groups.get(group) != option), path)
+            self.say(group, rule, f"`{group}` is unknown, and decides the default of `{path}`")
+            return True
+        if path not in self.table.defaults and path in self.table.keys:
             self.say(path, rule, f"`{path}` is not written, and its default is not known")
             return True
         return super().is_open(path, rule)
+
+    def say(self, path: str, rule: str, why: str, decides: bool = False, add: str = "") -> None:
+        """See `Settings.say`; of training, numbers of its arithmetic alone decide."""
+        is_counted = rule not in TRAINING_RULES or path.rpartition(".")[2] in _FACTS["batches"]["keys"]
+        super().say(path, rule, why, decides and is_counted, add)
 
     def whole(
         self, path: str, rule: str, default: int | None = None, minimum: int = 1, fits: int | None = None, exact: bool = False
@@ -159,8 +168,7 @@ class Configuration(Settings):
 
     def words(self, name: str) -> Sequence[str]:
         """Return the words that the selected release takes for a setting of facts/settings.json."""
-        runs = _FACTS[name]["values"]
-        return str(releases().select({name: runs}, self.choice.release.index)[name]).split()
+        return str(releases().select({name: _FACTS[name]["values"]}, self.choice.release.index)[name]).split()
 
     @property
     def has_critic(self) -> bool | None:

@@ -32,20 +32,7 @@ from ...times import as_it_runs, usual_order
 from ..pool_sizes import Changes, Errors, Found, SizeReader, accepted_sizes, find_changes
 from ..skeleton import HINTS
 from .configuration import SEQUENCE, Configuration
-from .degrees import (
-    APART,
-    OWNERS,
-    TUNES,
-    Degrees,
-    degrees_in,
-    engine_of,
-    is_engine,
-    is_teacher,
-    leader_of,
-    own_amounts,
-    place_of,
-    section_of,
-)  # fmt: skip
+from .degrees import APART, OWNERS, TUNES, Degrees, degrees_in, is_engine, is_teacher, leader_of, own_amounts, place_of, section_of
 from .programs import FULLY_ASYNC, TRAINERS, ProgramKind
 
 _FIXED = {"accelerators_per_process": "per_process", "cpus": "cpus"}
@@ -173,7 +160,7 @@ def derive_sizes(setup: VerlSetup) -> Iterator[Derivation]:
 def _derive_degrees(setup: VerlSetup, component: Component, ranks: int) -> Iterator[Derivation]:
     settings, size, name = setup.settings, component.parallel.replica, component.name
     if is_engine(settings, name):
-        if (degrees := engine_of(settings, name)) is not None:
+        if (degrees := setup.degrees(name)) is not None:
             figures = tuple(amount.figure for amount in degrees[1].values() if amount.span or amount.default)
             parallel = component.parallel
             yield Derivation(name, "replica size", size, f"tp {parallel.tp} x dp {parallel.dp} x pp {parallel.pp}", figures)
@@ -213,7 +200,7 @@ def open_component(component: Component) -> Component:
     return replace(component, runs=None, least=1, most=UNBOUNDED, counts=(), spans=spans)
 
 
-def with_hints(
+def add_hints(
     settings: Configuration, cluster: Cluster, components: tuple[Component, ...], relations: tuple[Relation, ...],
     pools: Sequence[Pool], follow: bool,
 ) -> HintedJob:  # fmt: skip

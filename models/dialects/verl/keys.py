@@ -23,7 +23,7 @@ from ...text.nearest import SLIP, closest, distance
 from ...text.tree import MANDATORY, MapNode, Scalar, Value, find, plain
 from .configuration import Configuration
 from .degrees import TUNES
-from .programs import TRAINERS, configurations, facts, releases
+from .programs import TRAINERS, configurations, facts, names_in, releases
 
 REFUSED, UNREAD = "PW012", "PW104"
 SHORT = 6
@@ -34,14 +34,16 @@ REAL: Sequence[str] = facts("settings")["looked_up"]["keys"]
 """Keys that verl looks up although no configuration has them, sorted."""
 POOL = ("trainer.nnodes", "trainer.n_gpus_per_node")
 """Keys that every trainer reads. Source: verl, init_resource_pool_mgr of its task runners."""
+_RENAMED: Mapping[str, str] = facts("settings")["renamed"]["keys"]
 _DATACLASSES: Mapping[str, Sequence[str]] = facts("settings")["dataclasses"]
 
 
 def judge_keys(notes: Notes, settings: Configuration) -> None:
     """Add a finding for every key that a known configuration lacks."""
     table, document = settings.table, notes.document
-    if table is None:
-        return
+    names = names_in(document.program.name) if document.program is not None else 0
+    if table is None or (names and not names >> settings.choice.release.index & 1):
+        return  # the keys of a program that the release lacks are those of another one
     keys = _Keys(notes, settings, table)
     if not document.settings:
         keys.section(document.root, "")
@@ -132,7 +134,7 @@ class _Keys:
                     self.notes.unsure("PW122", "", why, True, "Name the program: `python3 -m MODULE key=value`")
                 elif not self._list_with_earlier(key, setting.key_span):
                     message, mask = f"`{name}` of {self.release} has no key `{key}`", catalog.find_releases(name, key)
-                    self._refuse(setting.key_span, message, mask, correct_key(self.table, key), setting)
+                    self._refuse(setting.key_span, message, mask, correct_key(self.table, key, _RENAMED), setting)
         elif kind is Mark.ADD and not self.composed and isinstance(setting.value, Scalar) and self._is_set(key):
             message = f"`{key}` is already in `{name}` of {self.release}"
             edit = Edit(setting.span.part(0, 1), "") if self.excerpt(setting.span)[:1] == "+" else None

@@ -20,7 +20,7 @@ from ...releases.release import Range
 from ...text.tree import MapNode
 from .configuration import Configuration
 from .degrees import APART, SINGLE_TEACHER, TEACHER, TEACHERS, Degrees, engine_of, place_of
-from .programs import DRAFT, FULLY_ASYNC, MAIN_PPO, MOMENTS, SPEC, ProgramKind
+from .programs import DRAFT, FULLY_ASYNC, MAIN_PPO, MOMENTS, SPEC, ProgramKind, module_of
 
 MAX_PROCESSES = 1 << 20
 """Limit on the accelerators of a pool; our own, far above any job."""
@@ -239,6 +239,10 @@ def torchrun_pool(settings: Configuration) -> DeclaredPools:
         return DeclaredPools((pool_of("torchrun", size, ("actor",), 0),) if size else ())
     from ...script.machine import find_processes
 
+    if not program.launcher and "LOCAL_RANK" not in settings.notes.document.source.text:
+        message = f"`{settings.entry.name}` reads `RANK` and `LOCAL_RANK`, which nothing sets before it: torchrun does"
+        help_ = f"start it with `torchrun --nproc_per_node=N -m {module_of(program.name)}`"
+        settings.notes.warn(MODE, "actor", message, program.span, "without a launcher", help_, None, MOMENTS["BEFORE_PROCESSES"])
     amounts = []
     for name, most in (("--nnodes", MAX_NODES), ("--nproc_per_node", MAX_ACCELERATORS_PER_NODE)):
         option, value, why = find_processes(program, name, most)

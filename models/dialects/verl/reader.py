@@ -33,18 +33,7 @@ from ..skeleton import HINTS, Reader
 from .configuration import Configuration
 from .degrees import own_amounts
 from .job import PLANNED as UNPLANNED
-from .job import (
-    VerlSetup,
-    components_of,
-    derive_sizes,
-    is_open,
-    judge_size,
-    laying_of,
-    open_component,
-    plan_pools,
-    relations_of,
-    with_hints,
-)  # fmt: skip
+from .job import VerlSetup, add_hints, components_of, derive_sizes, is_open, judge_size, laying_of, open_component, plan_pools, relations_of
 from .keys import judge_keys
 from .pools import FIT, POOLS, split_servers
 from .programs import MOMENTS, ProgramKind, entry_of, release_of, table_for
@@ -99,8 +88,8 @@ class VerlReader(Reader):
     def make_settings(self) -> Configuration:
         """See `Reader.make_settings`."""
         entry = entry_of(self.notes, self.document.root, self.document.program)
-        table = table_for(self.document, entry)
-        return Configuration(self.notes, self.interpolator, entry, table, self.instead, self.open and entry.kind in PLANNED)
+        table, anew = table_for(self.document, entry), self.open and entry.kind in PLANNED
+        return Configuration(self.notes, self.interpolator, entry, table, self.instead, anew, self.decisive)
 
     @cached_property
     def declared(self) -> DeclaredPools:
@@ -146,7 +135,7 @@ class VerlReader(Reader):
             components = tuple(replace(component, cpus=0) for component in components)
         draft, places = HintedJob(components, relations_of(declaration)), settings.entry.kind is not ProgramKind.NOTHING
         if self.takes_hints:
-            draft = with_hints(settings, cluster, components, draft.relations, declaration.pools, self.is_tied)
+            draft = add_hints(settings, cluster, components, draft.relations, declaration.pools, self.is_tied)
         setup = VerlSetup(settings, sized_pools, draft.components)
         if self.takes_hints:
             setup.derivations += derive_sizes(setup)

@@ -73,7 +73,7 @@ def test_the_language_model_of_several_is_meant() -> None:
     card = card_of(
         "x", {"text_config": {"num_attention_heads": 28, "num_hidden_layers": 28}, "vision_config": {"num_heads": 16}, "vocab_size": 7}
     )
-    assert card == ModelCard("x", 28, 28, 28, 7, tied=1, multimodal=True)
+    assert card == ModelCard("x", 28, 28, 28, 7, tied=1, multimodal=True, dense=True)
 
 
 @pytest.mark.parametrize(
@@ -134,6 +134,29 @@ def test_a_block_is_read_and_its_faults_are_told() -> None:
 )
 def test_a_number_divides_or_is_repeated(what: str, amount: int, degree: int, either_way: bool, within: int, fits: bool) -> None:
     assert Split(what, "tp", degree, either_way, within=within).fits(amount, degree) is fits
+
+
+@pytest.mark.parametrize(
+    ("config", "dense"),
+    [
+        ({"num_attention_heads": 8}, True),
+        ({"num_attention_heads": 8, "num_experts": 0, "moe_layers": None}, True),
+        ({"num_attention_heads": 8, "num_local_experts": 4}, False),
+        ({"num_attention_heads": 8, "moe_num_experts": [64, 64]}, False),
+        ({"num_attention_heads": 8, "ffn_config": {"moe_top_k": 2}}, False),
+    ],
+)
+def test_a_configuration_that_names_no_experts_has_none(config: dict[str, object], dense: bool) -> None:
+    card = card_of("x", config)
+    assert card.dense is dense
+    assert Split("experts", "ep").suits(card, 3) is (not dense and not card.experts) and Split("experts", "ep").suits(card, 1)
+
+
+def test_a_known_model_has_experts_or_none() -> None:
+    assert all(card.dense is not bool(card.experts) for card in KNOWN.values())
+    assert Split("experts", "ep").suits(ModelCard("x"), 3)
+    assert Split("experts", "ep", uneven=True).suits(ModelCard("x", experts=8), 3)
+    assert not Split("experts", "ep", uneven=True).suits(ModelCard("x", dense=True), 3)
 
 
 def test_who_divides_what() -> None:

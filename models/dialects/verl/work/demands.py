@@ -48,8 +48,8 @@ def _demands(placement: bool, engines: tuple[tuple[str, str], ...]) -> tuple[Dem
     demands: list[Demand] = []
     for demand in facts("demands"):
         owners = {OWNERS[name]: {"part": name} if name != "actor" else {} for name in demand.get("owners", ())}
-        if "engine" in demand:
-            owners = {section: {"subject": name} for section, name in engines if demand["engine"] in ("any", name)}
+        if engine_name := demand.get("engine"):
+            owners = {section: {"subject": name} for section, name in engines if engine_name == "any" or name.startswith(engine_name)}
         if demand.get("placement", False) is placement:
             demands += [{**_with_owner(demand, owner), **more} for owner, more in owners.items()] or [demand]
     return tuple(demands)

@@ -24,7 +24,7 @@ from ....releases.release import ALWAYS, Range
 from ....text.tree import MANDATORY
 from ...checks import MULTIPLE, AtLeast, Number, OneOf, Requires, divisors, find_near, set_to
 from ..degrees import APART, LATER, Degrees, engine_key, engine_of, is_engine, is_teacher
-from ..programs import FULLY_ASYNC, MOMENTS, TRAINERS, ProgramKind
+from ..programs import FULLY_ASYNC, MOMENTS, TRAINERS, ProgramKind, configurations
 from .work import ACCELERATORS, ACTOR, DEGREES, MODE, NUMBERS, REFERENCE, ROLLOUT, TORN, VerlWork
 
 ACTORS, CRITICS, REFERENCES = f"{ACTOR}.strategy", "critic.strategy", f"{REFERENCE}.strategy"
@@ -112,7 +112,7 @@ def _check_vllm(work: VerlWork, name: str, amounts: Mapping[str, Amount]) -> Non
         hybrid, size = name == "rollout" and work.entry.kind in TRAINERS, tp.value * dp.value
         message = f"vLLM gets {work.text(dp)} only with `expert_parallel_size` above 1"
         why = f"vLLM starts {tp.value} of {size} workers, the others {'wait for ever' if hybrid else 'idle'}"
-        help_ = f"set `expert_parallel_size` to {size} for a model with experts, or {work.spell(dp.name, 1)}"
+        help_ = f"set {work.spell(dp.name, 1)}, or {work.spell(ep.name, size)} for a model with experts"
         when = "verl notices this never: the first transfer of weights hangs (verl#5607, fixed in 0.8.0)" if hybrid else "NEVER"
         work.report(MODE, name, message, dp.span, help_, dp.becomes(1), "not given to vLLM", why, when, is_proved=hybrid,
                   releases=Range("0.6.1", "0.8.0"))  # fmt: skip
@@ -129,9 +129,6 @@ def _check_trtllm(work: VerlWork, name: str, key: Callable[[str], str], degrees:
     """Check the degrees and, until 0.8.0, the single node of TensorRT-LLM."""
     (parallel, amounts), moe = degrees, work.amount(key("moe_tensor_parallel_size"), MODE)
     tensor, experts = amounts["tp"], amounts["ep"]
-    if is_teacher(name):
-        message, at = "TensorRT-LLM cannot serve a teacher: verl raises a NotImplementedError", work.settings.place(key("name"))
-        work.report(MODE, name, message, at, f"set {work.spell(key('name'), 'vllm')}", None, "", "IN_WORKERS")
     sizes = [size for size in (moe, experts) if size and size.value > 1]
     if len(sizes) == 1:  # TensorRT-LLM derives the other size
         work.divides(name, MODE, tensor, sizes[0], "IN_SERVER", change="right", releases=Range("0.7.1"),
@@ -160,7 +157,9 @@ def _servers(work: VerlWork, name: str, parallel: Parallel, amounts: Mapping[str
 
     help_, edit = f"make {work.spell(per_node.name, part_size)}", None
     tensor, tp = amounts["tp"], parallel.tp
-    if better := find_near(tp, [value for value in divisors(pool.size) if fits(value * (size // tp))]):
+    fitting = [value for value in divisors(pool.size) if fits(value * (size // tp))]
+    # Heads that divide by a power of 2 rarely divide by other numbers.
+    if better := find_near(tp, [value for value in fitting if tp & (tp - 1) or not value & (value - 1)]):
         help_, edit = set_to(work, tensor, better)
     fixes = dict(component.fixes)
     if size % server_size:
@@ -290,7 +289,9 @@ def _configuration(work: VerlWork) -> None:
         if megatron is not (default.value == "megatron") and settings.at(section) is None:
             first = megatron and name == "actor" and work.is_checked_at_start and settings.flag(DYNAMIC, MODE) is False
             message = f"`{key}` is {word}, but the configuration `{table.name}` is for {default.value}"
-            help_ = f"start with a configuration for {word}, or set {work.spell(key, default.value)}"
+            options = configurations().options(table.name, settings.choice.release.index)
+            choice = f"`model_engine={word}`" if f"model_engine={word}" in options else f"a configuration for {word}"
+            help_ = f"start with {choice}, or set {work.spell(key, default.value)}"
             edit = settings.becomes(key, str(default.value))
             work.report(MODE, name, message, settings.place(key), help_, edit, "", "AT_START" if first else "IN_WORKERS")
 

@@ -18,8 +18,9 @@ from ....configuration.settings import Amount, percent, whole_number
 from ....estimate import ADAM_16, CHUNKED, DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, MemoryInput
 from ....findings.finding import Severity
 from ....findings.wording import with_noun
-from ....model_cards import ModelUse, Split, engine_splits, megatron_splits, ulysses_splits
+from ....model_cards import ModelUse, Split, engine_splits, megatron_splits, sequence_split, ulysses_splits
 from ....model_cards.stages import EMBEDDING, FIRST, LAST, LAYOUT, LOSS, PipelineStages, layout_of, places_of, stage_splits, stages_in
+from ....text.tree import Scalar
 from ...checks import Equals, Excludes, Number, divisors, find_near, set_to
 from ..degrees import OWNERS, STRATEGIES, TUNERS, TUNES, engine_key, engine_of, is_counted, is_engine, is_teacher, section_of, tuner_of
 from ..programs import MOMENTS, PROCESSES, ProgramKind
@@ -256,8 +257,9 @@ def _path(work: VerlWork, name: str) -> str:
 
 def _splits(work: VerlWork, name: str) -> tuple[Split, ...]:
     if is_engine(work.settings, name):
-        engine_degrees = engine_of(work.settings, name)
-        return engine_splits(places_of(**engine_degrees[1]), MOMENTS["AFTER_WEIGHTS"]) if engine_degrees else ()
+        engine_degrees, program = engine_of(work.settings, name), work.settings.word(engine_key(work.settings, name)("name"), DIVIDES)
+        wants_experts = work.settings.since("0.9.0") if program == "vllm" and work.settings.since("0.6.1") else None
+        return engine_splits(places_of(**engine_degrees[1]), MOMENTS["AFTER_WEIGHTS"], wants_experts) if engine_degrees else ()
     owner, is_tuned = OWNERS.get(name, ""), work.entry.kind in TUNES
     strategy = (tuner_of(work.settings) or "fsdp" if is_tuned else work.is_trained_by(owner)) if owner else None
     if strategy == "fsdp" and tuner_of(work.settings) != "":
@@ -270,8 +272,24 @@ def _splits(work: VerlWork, name: str) -> tuple[Split, ...]:
     virtual = work.amount(f"{section}.megatron.virtual_pipeline_model_parallel_size" if section else VIRTUAL, DIVIDES)
     times, layers = virtual.value if virtual else 1, stages_of(work, section, owner)
     places, degrees = places_of(**trains[1], vpp=virtual), trains[0]
-    splits = megatron_splits(places, degrees.pp, times, layers is None, MOMENTS["WITH_MODEL"])
-    return (*splits, *stage_splits(layers, degrees.pp, times, MOMENTS["WITH_MODEL"]))
+    copies = work.settings.since("0.9.0") or (None if work.settings.since("b178a3cd") else False)
+    splits = megatron_splits(places, degrees.pp, times, layers is None, MOMENTS["WITH_MODEL"], copies)
+    ends = stage_splits(layers, degrees.pp, times, MOMENTS["WITH_MODEL"])
+    return (*splits, *ends, *_sequence_splits(work, f"{section}.megatron" if section else "engine", name))
+
+
+def _sequence_splits(work: VerlWork, section: str, name: str) -> tuple[Split, ...]:
+    """Return the refusal of experts where Megatron-Bridge gets `sequence_parallel` as it is.
+
+    Source: verl, verl/workers/engine/megatron/transformer_impl.py (_build_tf_config), since 0.8.0;
+    mbridge and older workers turn it on with tp.
+    """
+    keys = [f"{section}.{key}" for key in ("sequence_parallel", "vanilla_mbridge", f"{CONFIG}.sequence_parallel")]
+    is_trained = name in ("actor", "critic") and work.settings.since("0.8.0")
+    if not is_trained or any(work.settings.flag(key, DIVIDES) is not False for key in keys):
+        return ()
+    value = work.settings.at(keys[0])
+    return (sequence_split(keys[0], value.span if isinstance(value, Scalar) and value.origin is None else None, MOMENTS["FIRST_UPDATE"]),)
 
 
 def run_of(work: VerlWork, name: str) -> MemoryInput | None:

@@ -86,6 +86,11 @@ PREFILLED: Changes = {f"{R}.name": "sglang", f"{R}.disaggregation.enabled": True
 
 CASES: list[tuple[str, str, Changes, str, object, object]] = [
     # releases, program, changes, key, refused value, nearest value that is taken (None: unset)
+    ("0.6.1 0.9.0 1dda039b", "sft", {"engine": "megatron"}, "optim", None, "megatron"),
+    ("0.7.1 0.9.0", "sft", {"engine": "veomni"}, "optim", None, "veomni"),
+    ("0.8.0 1dda039b", "sft", {"engine": "torchtitan", "engine.data_parallel_shard_size": 8}, "optim", "veomni", "torchtitan"),
+    ("0.6.1 0.9.0", "sft", {}, "optim", "megatron", "fsdp"),
+    ("0.8.0", "ray sft", {"engine": "megatron"}, "optim", "fsdp", "megatron"),
     ("0.4.0 0.6.1 1dda039b", MAIN, IN_REWARD, "algorithm.kl_ctrl.type", "adaptiv", "adaptive"),
     ("0.5.0 1dda039b", MAIN, ADAPTIVE, "algorithm.kl_ctrl.horizon", 0, 0.5),
     ("0.5.0 0.9.0", MAIN, IN_REWARD, "algorithm.kl_penalty", "full", "k3"),

@@ -117,6 +117,14 @@ def test_a_key_of_other_releases_names_them() -> None:
     assert finding.help == "name the release that you run: `--framework verl==1dda039b`"
 
 
+def test_a_program_that_a_release_lacks_is_one_finding() -> None:
+    script = "torchrun --nnodes=1 --nproc_per_node=8 -m verl.trainer.fsdp_sft_trainer model.path=m data.train_batch_size=64\n"
+    findings = read(Source("sft.sh", script), composer=Composer(frameworks=("verl==0.9.0",))).findings
+    assert [finding.code for finding in findings] == ["PW123"]
+    (finding,) = read(Source("sft.sh", script), composer=Composer(frameworks=("verl==0.5.0",))).findings
+    assert finding.help == "write `model.partial_pretrain`"
+
+
 MEGATRON = "actor_rollout_ref.actor.megatron.tensor_model_parallel_size=2"
 HELPS = (
     (MEGATRON, "1dda039b", "choose what has it: `model_engine=megatron`"),

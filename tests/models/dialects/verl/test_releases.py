@@ -89,9 +89,27 @@ TWO = {f"{A}.megatron.tensor_model_parallel_size": 2}
 LAYERS = f"+{A}.megatron.override_transformer_config"
 BIG = {"actor_rollout_ref.model.path": "Qwen/Qwen3-235B-A22B", f"{A}.megatron.pipeline_model_parallel_size": 8, "trainer.nnodes": 8,
        f"{R}.tensor_model_parallel_size": 8}  # fmt: skip
+SMALL = {"actor_rollout_ref.model.path": "Qwen/Qwen2.5-1.5B-Instruct", f"{A}.megatron.tensor_model_parallel_size": 4}
+DENSE = {"actor_rollout_ref.model.path": "Qwen/Qwen2.5-7B-Instruct", f"{A}.megatron.expert_model_parallel_size": 2}
+IN_TURN = {"actor_rollout_ref.model.path": "Qwen/Qwen3-30B-A3B", f"{A}.megatron.tensor_model_parallel_size": 4,
+           f"{A}.megatron.sequence_parallel": False}  # fmt: skip
 ENDS = {f"{LAYERS}.num_layers_in_first_pipeline_stage": 11, f"{LAYERS}.num_layers_in_last_pipeline_stage": 12}
 
 REFUSED = {  # name -> (releases, program, changes, words of the error, machines)
+    "K6 key-value heads without copies": (
+        "0.3.0 0.4.0 0.5.0 0.6.1 0.7.0", ON_MEGATRON, SMALL, "the 2 key-value heads of `Qwen/Qwen2.5-1.5B-Instruct` do not divide among tp 4", "1x8",
+    ),
+    "K6 experts of a model without any": (f"0.4.0 0.7.0 0.9.0 {NEWEST}", ON_MEGATRON, DENSE, "has no experts to divide among ep 2 of actor", "1x8"),
+    "K6 experts without sequence parallel activations": (
+        f"0.9.0 {NEWEST}", ON_MEGATRON, IN_TURN, "Megatron trains no experts of `Qwen/Qwen3-30B-A3B` on tp 4", "1x8",
+    ),
+    "K6 experts of vLLM for a model without any": (
+        f"0.9.0 {NEWEST}", MAIN, {"actor_rollout_ref.model.path": "Qwen/Qwen2.5-7B-Instruct", f"{R}.expert_parallel_size": 2},
+        "has no experts to divide among ep 2 of rollout", "1x8",
+    ),
+    "K6 experts by Megatron-Bridge": (
+        "0.8.0", ON_MEGATRON, {**IN_TURN, f"{A}.megatron.vanilla_mbridge": False}, "without sequence parallel activations", "1x8",
+    ),
     "K1 data parallel ranks without experts": ("0.6.1 0.7.0 b178a3cd 0.7.1", MAIN, {**DP, f"{R}.mode": "async"}, "vLLM gets", "1x8"),
     "K2 a teacher's pool beside the trainer": (f"0.8.0 0.9.0 {NEWEST}", MAIN, TAUGHT, "need 12 accelerators, the cluster has 8", "1x8"),
     "K2 a teacher that does not divide its pool": (f"0.8.0 {NEWEST}", MAIN, {**TAUGHT, "distillation.n_gpus_per_node": 6}, "must divide", "2x8"),
@@ -172,6 +190,18 @@ REFUSED = {  # name -> (releases, program, changes, words of the error, machines
     "reference always there": ("0.3.0", MAIN, SYNC, "`actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu` is not set", "1x8"),
 }  # fmt: skip
 ACCEPTED = {  # name -> (releases, program, changes, machines)
+    "K6 copies of key-value heads": (f"0.9.0 {NEWEST}", ON_MEGATRON, SMALL, "1x8"),
+    "K6 one expert parallel rank": ("0.4.0 0.9.0", ON_MEGATRON, {**DENSE, f"{A}.megatron.expert_model_parallel_size": 1}, "1x8"),
+    "K6 experts by mbridge": (
+        f"0.7.0 0.8.0 {NEWEST}", ON_MEGATRON,
+        {**IN_TURN, f"{A}.megatron.vanilla_mbridge": True, f"{A}.megatron.use_mbridge": True}, "1x8",
+    ),
+    "K6 uneven experts of vLLM": (
+        NEWEST, MAIN, {"actor_rollout_ref.model.path": "Qwen/Qwen3-30B-A3B", f"{R}.tensor_model_parallel_size": 4, f"{R}.data_parallel_size": 3,
+                       f"{R}.expert_parallel_size": 12, "trainer.n_gpus_per_node": 12, "data.train_batch_size": 48,
+                       f"{A}.ppo_mini_batch_size": 48}, "1x12",
+    ),
+    "K6 experts without tp": (NEWEST, ON_MEGATRON, {**IN_TURN, f"{A}.megatron.tensor_model_parallel_size": 1}, "1x8"),
     "K1 mended": (f"0.8.0 0.9.0 {NEWEST}", MAIN, DP, "1x8"),
     "K1 with experts": ("b178a3cd", MAIN, {**DP, f"{R}.expert_parallel_size": 4}, "1x8"),
     "K2 teacher": (f"0.8.0 0.9.0 {NEWEST}", MAIN, TAUGHT, "1x12"),
@@ -224,12 +254,82 @@ def test_a_release_accepts(name: str, release: str) -> None:
     assert said(judged(release, changes, program, machines)) == []
 
 
+@pytest.mark.parametrize("release", ["0.7.1", "0.8.0"])
+def test_key_value_heads_that_some_images_refuse_are_a_warning(release: str) -> None:
+    """Source: Megatron-LM, transformer_config.py:758 (core_v0.15.3) and :940 (core_v0.16.0); docker/ of both releases installs both."""
+    (found,) = [each for each in judged(release, SMALL, ON_MEGATRON, "1x8").findings if each.code == "PW404"]
+    assert found.severity is Severity.WARNING and any("core_v0.16.0" in note for note in found.notes)
+
+
 def test_what_only_another_release_refuses_is_a_warning_that_names_it() -> None:
     trtllm = {**TRTLLM, f"{R}.tensor_model_parallel_size": 4, "trainer.nnodes": 2, "trainer.n_gpus_per_node": 2}
     settings = " ".join(f"{key}={value}" for key, value in {**GOOD, **trtllm}.items())
     report = verify(read(Source("run.sh", f"python3 -m {MAIN} {settings}\n"), read_shorthand("2x2"), level="training"))
     (found,) = [each for each in report.findings if "on one node alone" in each.message]
     assert found.severity is Severity.WARNING and any("b178a3cd and 0.7.1" in note or "b178a3cd to 0.7.1" in note for note in found.notes)
+
+
+UNKNOWN = [  # releases, key, value, variable that is the only cause
+    ("0.5.0 0.9.0", "data.train_batch_size", "$(cat x)", ""),
+    ("0.9.0", "data.train_batch_size", "$BATCH", "BATCH"),
+    ("0.6.1", f"{A}.ppo_mini_batch_size", "${MINI}", "MINI"),
+    ("0.4.0 1dda039b", f"{A}.ppo_micro_batch_size_per_gpu", "$(nproc)", ""),
+    ("0.7.0 0.9.0", f"{R}.n", "$(cat x)", ""),
+    ("0.8.0", f"{A}.use_dynamic_bsz", "$(cat x)", ""),
+    ("0.9.0", "data.train_batch_size", "'${oc.env:BATCH}'", "BATCH"),
+]
+
+
+@pytest.mark.parametrize(
+    ("release", "key", "value", "variable"), [(release, *rest) for releases, *rest in UNKNOWN for release in releases.split()]
+)
+def test_an_unknown_number_of_the_arithmetic_leaves_training_open(release: str, key: str, value: str, variable: str) -> None:
+    changes: dict[str, object] = {key: value}
+    report = judged(release, changes, machines="1x8")
+    (added,) = {missing.add for missing in report.missing}
+    assert report.verdict == "incomplete" and (f"--set {key}=VALUE" in added or (variable and f"--allow-env {variable}" in added))
+    text = reading(release, changes, machines="1x8").source
+    placed = verify(read(text, read_shorthand("1x8"), level="placement", composer=Composer(frameworks=(f"verl=={release}",))))
+    assert placed.verdict == "ok" and not placed.missing
+
+
+def test_an_unknown_number_of_memory_leaves_nothing_open() -> None:
+    assert judged("0.9.0", {f"{R}.gpu_memory_utilization": "$(cat x)"}, machines="1x8").verdict == "ok"
+
+
+@pytest.mark.parametrize("group", ["model_engine", "actor@actor_rollout_ref.actor"])
+@pytest.mark.parametrize("level", ["training", "placement"])
+def test_an_unknown_engine_leaves_the_placement_open(group: str, level: str) -> None:
+    text = reading("0.9.0", {group: "$(cat x)", f"{A}.megatron.tensor_model_parallel_size": 3}, machines="1x8").source
+    report = verify(read(text, read_shorthand("1x8"), level=level, composer=Composer(frameworks=("verl==0.9.0",))))
+    assert report.verdict == "incomplete" and {missing.add for missing in report.missing} == {f"Pass `--set {group}=VALUE`"}
+
+
+@pytest.mark.parametrize(("release", "program"), [("0.5.0", "fsdp_sft_trainer"), ("0.9.0", "sft_trainer")])
+def test_processes_without_a_launcher_are_a_warning(release: str, program: str) -> None:
+    for start, count in (("python3 -m", 1), ("torchrun --nproc_per_node=8 -m", 0), ("RANK=0 LOCAL_RANK=0 WORLD_SIZE=1 python3 -m", 0)):
+        source = Source("run.sh", f"{start} verl.trainer.{program} data.train_batch_size=8\n")
+        report = verify(read(source, read_shorthand("1x8"), composer=Composer(frameworks=(f"verl=={release}",))))
+        assert [finding.help for finding in report.findings if finding.code == "PW123"] == count * [
+            f"start it with `torchrun --nproc_per_node=N -m verl.trainer.{program}`"
+        ]
+
+
+HELPS = [  # release, changes, machines, help
+    ("0.9.0", {**TAUGHT, "distillation.n_gpus_per_node": 0}, "1x8", "set `distillation.n_gpus_per_node=1` or more"),
+    ("0.9.0", {f"{A}.strategy": "megatron"}, "1x8", f"start with `model_engine=megatron`, or set `{A}.strategy=fsdp`"),
+    ("0.6.1", {f"{A}.strategy": "megatron"}, "1x8", f"start with a configuration for megatron, or set `{A}.strategy=fsdp`"),
+    ("0.7.0", {**DP, f"{R}.mode": "async"}, "1x8", f"set `{R}.data_parallel_size=1`, or `{R}.expert_parallel_size=4` for a model with experts"),
+    ("0.9.0", {f"{R}.tensor_model_parallel_size": 4, "trainer.nnodes": 2, "trainer.n_gpus_per_node": 6, "data.train_batch_size": 60,
+               f"{A}.ppo_mini_batch_size": 60}, "2x6", f"set `{R}.tensor_model_parallel_size=2`"),
+    ("0.9.0", {**TRTLLM, f"{R}.tensor_model_parallel_size": 4, f"{R}.expert_parallel_size": 4, f"+{R}.moe_tensor_parallel_size": 2}, "1x8",
+     f"make it this product, or lower `{R}.expert_parallel_size` or `{R}.moe_tensor_parallel_size`"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("release", "changes", "machines", "help_"), HELPS)
+def test_the_help_names_keys_and_values(release: str, changes: dict[str, object], machines: str, help_: str) -> None:
+    assert help_ in [finding.help for finding in judged(release, changes, machines=machines).errors]
 
 
 def test_a_section_that_names_accelerators_and_is_not_read_is_never_ok() -> None:
