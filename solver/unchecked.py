@@ -70,7 +70,7 @@ def _cause_of(item: Unchecked, reading: Reading) -> Missing | None:
         return Missing(f"settings are not known: {NO_VENDOR}", cluster)
     name = next(filter(None, (match[match.lastindex or 0] for match in _VARIABLE.finditer(f"{reason} {value.text}"))), "")
     fact = f"`{key[1]}` is not known: the environment variable `{name}` is not read"
-    return Missing(fact, f"Set it, and pass `--allow-env {name}`") if name else None
+    return Missing(fact, f"{item.add}, or set `{name}` and pass `--allow-env {name}`") if name else None
 
 
 def doubts_of(reading: Reading, findings: Iterable[Finding]) -> Iterator[Unchecked]:

@@ -66,7 +66,7 @@ K2 = [
 ]  # fmt: skip
 
 
-RUN = "python examples/embodiment/train_embodied_agent.py --config-path conf --config-name "
+RUN = "python examples/embodiment/train_embodied_agent.py --config-path $PWD/conf --config-name "
 ONE = "cluster.num_nodes=1 cluster.component_placement.actor=0-7"
 UNKNOWN = [
     Instance("B5", "run.sh", RUN + f"gone {ONE}\n", "incomplete", ("begins with `conf/gone.yaml`, which is not found",)),

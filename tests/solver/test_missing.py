@@ -77,7 +77,10 @@ def test_what_is_all_known_is_ok_on_named_machines(report: Report, machines: str
 
 def test_values_come_before_machines_and_the_dialect_before_values() -> None:
     first = ppo("$N").missing[0]
-    assert first == Missing("`N` is not set in the script; `--allow-env N` reads it", "Pass `--set trainer.nnodes=VALUE`")
+    assert first == Missing(
+        "`trainer.nnodes` is not known: the environment variable `N` is not read",
+        "Pass `--set trainer.nnodes=VALUE`, or set `N` and pass `--allow-env N`",
+    )
     both = judged("resource_pool_spec: {a: [8]}\nmapping: {Role.ActorRollout: a}\n" + RLINF.format(nodes=2)).missing
     assert ["--dialect" in each.add for each in both] == [True, False]
 

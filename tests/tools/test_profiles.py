@@ -134,4 +134,4 @@ def test_which_releases_know_a_key_or_an_option(facts: Path, tmp_path: Path) -> 
     assert read.find_valued("own_trainer", "trainer.fresh") == 2
     unknown = read.compose("own_trainer", 0, {"model_engine": None})
     assert unknown is not None
-    assert unknown.open == {""}
+    assert unknown.open == {"actor"}  # the group that its options choose

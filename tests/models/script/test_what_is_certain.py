@@ -112,14 +112,14 @@ def test_accelerators_that_a_script_shows(tmp_path: Path, before: str, after: st
         (f"TP=2\nsource venv/bin/activate\n{COMMAND} {TP}=$TP", "1x8", ""),
         (f"{COMMAND} --config-name=ppo_megatron", "1x8", "Write `--config-name=ppo_megatron_trainer`, or name the folder"),
         (COMMAND.replace("main_ppo", "main_pp0"), "1x8", "Write `verl.trainer.main_ppo`, or verify it as the program"),
-        (f"{COMMAND} {TP}='${{oc.env:TP_SIZE}}'", "1x8", "Set it, and pass `--allow-env TP_SIZE`"),
+        (f"{COMMAND} {TP}='${{oc.env:TP_SIZE}}'", "1x8", "set `TP_SIZE` and pass `--allow-env TP_SIZE`"),
         (f"{COMMAND} actor_rollout_ref.rollout.name='${{oc.env:ENGINE,vllm}}'", "1x8", ""),
     ],
 )
 def test_the_one_thing_to_add(tmp_path: Path, script: str, cluster: str, add: str) -> None:
     report = verified(tmp_path, script, cluster=cluster)
     assert report.verdict == ("incomplete" if add else "ok")
-    assert not add or report.missing[0].add.startswith(add)
+    assert not add or add in report.missing[0].add
 
 
 @pytest.mark.parametrize(("cluster", "size"), [("1x16xH100", 8), ("1x16xAscend910B", 16), ("1x16xASCEND_910B2", 16), ("1x16x910B", 16)])
