@@ -56,7 +56,6 @@ class InterpretedScript:
     findings : why the script could not be read to its end.
     unchecked : commands that take values from elsewhere.
     machine : what a task says of every node.
-    unread_files : places of sourced files that may set any variable again.
     exit_place : place of the command that certainly ends it; None if none does.
     """
 
@@ -65,7 +64,6 @@ class InterpretedScript:
     findings: tuple[Finding, ...] = ()
     unchecked: tuple[Unchecked, ...] = ()
     machine: ShellMachine | None = None
-    unread_files: tuple[Place, ...] = ()
     exit_place: Place | None = None
 
 
@@ -131,8 +129,7 @@ def read_script(
         source_text, line = " ".join(source.text[start:end].split())[:60], source.span(start, end).line
         gaps.append(Unchecked("PW122", "", f"`{source_text}` in line {line} is not followed; what it sets is not known"))
     return InterpretedScript(
-        source, tuple(follower.started), tuple(findings), tuple(gaps), machine, tuple(follower.unread_files),
-        follower.exit_place if follower.state.ended == "exit" else None,
+        source, tuple(follower.started), tuple(findings), tuple(gaps), machine, follower.exit_place if follower.state.ended == "exit" else None,
     )  # fmt: skip
 
 
@@ -210,6 +207,7 @@ def _document(script: InterpretedScript, program_start: StartedProgram, number: 
         found=program_start.found is not None,
         complete=not (lost_findings or words.unchecked or has_error),
         is_hydra=program_start.is_hydra,
+        is_known=program_start.is_known,
         machine=machine or script.machine,
         missing=program_start.missing,
         is_open=program_start.is_open,
@@ -222,7 +220,7 @@ def _document(script: InterpretedScript, program_start: StartedProgram, number: 
     if not program_start.is_hydra and any(setting.kind is SettingMark.FORCE and setting.text[:2] != "++" for setting in words.settings):
         why = f"how `{program_start.name}` reads its settings is not known here, so whether it has their keys was not checked"
         gaps.append(Unchecked("PW104", "", why))
-    if place := next((place for place in script.unread_files if _may_change(place, launch)), None):
+    if place := next((place for place in launch.started.unread_files if _may_change(place, launch)), None):
         why = f"`{' '.join(source.text[slice(*place)].split())[:60]}` may set again what the settings use"
         gaps.append(Unchecked("PW122", "", why, True, "Name its folder with `--config-root DIR`, or set the values after it"))
     if folder := program_start.misplaced_folder:
