@@ -27,7 +27,7 @@ from .launch import LaunchCommand, StartedCommand, launch_of, launches_in, read_
 from .machine import machine_of, slurm_machine
 from .pieces import Place, VariableValue, WordPiece, WordText
 from .program import StartedProgram, readable_folders
-from .recognise import COMMAND_LINE, DOTTED_SETTING, read_list, task_script
+from .recognise import COMMAND_LINE, DOTTED_SETTING, is_task, read_list, task_script
 from .state import LimitExceeded, State
 from .syntax import Script, Unreadable
 
@@ -241,9 +241,12 @@ def _document(script: InterpretedScript, program_start: StartedProgram, number: 
 
 
 def _line_ends(launch: LaunchCommand, source: Source) -> tuple[Finding, ...]:
-    """Report Windows line ends: an error if one reaches the words of the program."""
+    """Report Windows line ends: an error if one reaches the words of the program.
+
+    YAML reads them as those of Unix, also in the script of a task.
+    """
     text, start = source.text, source.text.find("\r\n")
-    if start < 0:
+    if start < 0 or is_task(source):
         return ()
     places = (place for word in launch.started.words for piece in word.pieces for place in piece.frames)
     ends = [match for _, end in places if (match := _WINDOWS_END.match(text, end))]
@@ -343,9 +346,9 @@ def document_of_settings(source: Source, composer: Composer) -> Document:
         place = (at, at + len(item.text))
         words.append(_text(item, item.text) if at < 0 else WordText.of(item.text, place, exact=True))  # -1: it has escapes
     if not words:
-        script = Script.of(source.text)
+        script = _script_of(source)
         state = State(source.name, Environment.of(composer.allowed).values)
-        words = Follower(script, state).fields(script.words(0, len(source.text)))
+        words = Follower(script, state).fields(script.words(0, len(script.text)))
     return _of_settings(source, words, composer, lambda text: document_of_settings(text, composer))
 
 
@@ -363,13 +366,19 @@ def _of_settings(source: Source, words: Sequence[WordText], composer: Composer, 
 # -- tasks of SkyPilot and Ray
 
 
+def _script_of(source: Source) -> Script:
+    """Return a text as a script with the line ends of Unix."""
+    if "\r\n" not in source.text:
+        return Script.of(source.text)
+    lines = tuple(WordPiece(match[0], (match.span(),), True) for match in _LINES.finditer(source.text))
+    return Script("".join(line.text for line in lines), WordText(lines))
+
+
 def _task(source: Source) -> tuple[Script, dict[str, VariableValue], ShellMachine | None]:
     """Return the script of a source, its preset variables, and the machine."""
     run = task_script(source)
     if run is None:
-        lines = tuple(WordPiece(match[0], (match.span(),), True) for match in _LINES.finditer(source.text))
-        script = Script("".join(line.text for line in lines), WordText(lines)) if "\r\n" in source.text else Script.of(source.text)
-        return script, {}, slurm_machine(source)
+        return _script_of(source), {}, slurm_machine(source)
     # the head node starts the program
     variables: dict[str, VariableValue] = {"SKYPILOT_NODE_RANK": _text(run, "0")}
     for section in ("envs", "secrets"):

@@ -85,6 +85,20 @@ def test_line_ends_of_windows_are_one_finding(tmp_path: Path, script: str, sever
 
 
 @pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("task.yaml", f"name: a\nrun: |\n  export A=1\n  {COMMAND}\n"),
+        ("job.yaml", f"kind: RayJob\nspec:\n  entrypoint: {COMMAND}\n"),
+        ("settings.txt", COMMAND.partition("main_ppo ")[2].replace(" ", "\n") + "\n"),
+    ],
+)
+def test_line_ends_of_windows_outside_of_scripts(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_bytes(text.replace("\n", "\r\n").encode())
+    report = pw.verify(tmp_path / name, "1x8", framework=f"verl=={NEW}")
+    assert (report.verdict, [finding.message for finding in report.findings if "Windows" in finding.message]) == ("ok", [])
+
+
+@pytest.mark.parametrize(
     ("before", "after", "cluster", "count"),
     [
         ("export CUDA_VISIBLE_DEVICES=0\n", "", "1x8", 1),
