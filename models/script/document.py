@@ -170,7 +170,14 @@ def _report_no_program(script: InterpretedScript) -> Finding:
     if script.exit_place is not None and launches_in(source.text[script.exit_place[1] :]):
         exit_span = source.span(*script.exit_place)
         message = f"`{source.name}` ends in line {exit_span.line}, before it starts a program with settings"
-        return error("PW010", "", message, exit_span, label="the script ends here", help="give it what it checks before this line")
+        return error(
+            "PW010",
+            "",
+            message,
+            exit_span,
+            label="the script ends here",
+            help="give the script what this line checks, or take the line out",
+        )
     if script.unchecked:
         message = f"`{source.name}` starts no program in what could be followed: {script.unchecked[0].why}"
         return error("PW010", "", message, span, help="write the command in the script itself")

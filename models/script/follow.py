@@ -454,8 +454,11 @@ class Follower(ControlFlow):
     def _leave(self, name: str, words: Sequence[WordText], place: Place) -> Truth:
         """Interpret `exit` and similar commands; the number after it is how a function ends.
 
-        An exit due to unset inputs is skipped: users will provide these inputs.
+        An exit due to unset inputs is skipped: users will provide these inputs. Outside of functions
+        and sourced files, `return` fails and ends nothing.
         """
+        if name == "return" and not self.state.calls:
+            return Truth(False)
         if name != "exit" or not self.assumed or self.why_unsure:
             levels = int(words[0].plain[:2]) if name in ("break", "continue") and words and words[0].plain.isdecimal() else 1
             self.state.ended, self.exit_place = name + "+" * (levels - 1), place

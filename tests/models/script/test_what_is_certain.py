@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import placewright as pw
@@ -195,6 +196,14 @@ def test_resolvers_of_a_program_of_an_author(tmp_path: Path, folder: str, text: 
 def test_a_script_that_ends_before_its_program(tmp_path: Path) -> None:
     report = verified(tmp_path, f'N=1\n[ $N -lt 2 ] && {{ echo "two nodes"; exit 1; }}\n{COMMAND}\n')
     assert ["ends in line 2, before it starts a program" in message for message in errors(report)] == [True]
+
+
+@pytest.mark.parametrize(
+    "start", ["return 0 2>/dev/null || true", "(return 0 2>/dev/null) && exit 1", "return 2>/dev/null", "f() { return 1; }\nf"]
+)
+def test_a_return_outside_of_functions_ends_nothing(tmp_path: Path, start: str) -> None:
+    assert verified(tmp_path, f"{start}\n{COMMAND}\n").verdict == "ok"
+    assert subprocess.run(["bash", "-c", f"{start}\necho reached"], capture_output=True, text=True, check=False).stdout == "reached\n"
 
 
 def test_every_program_counts_and_a_loop_has_its_place(tmp_path: Path) -> None:
