@@ -37,8 +37,8 @@ NUMBERS = tuple(sorted(model for model in _NVIDIA if model.isdigit()))
 """Models named by a number alone, like ``4090``."""
 _MAKERS = {"NV_GPU": _NVIDIA, "AMD_GPU": _AMD, "NPU": _ASCEND, "HPU": _GAUDI, "TPU": _TPU}
 _BRANDS = {
-    "NV_GPU": {"NVIDIA", "TESLA", "GEFORCE", "RTX", "B300", "GB300", "A30", "A10G", "P100"}, "AMD_GPU": {"AMD", "INSTINCT", "MI308X", "MI350X"},
-    "NPU": {"ASCEND", "ASCEND910", "910A"}, "HPU": {"GAUDI"}, "TPU": {"TPU"},
+    "NV_GPU": {"NVIDIA", "TESLA", "GEFORCE", "RTX", "B300", "GB300", "A30", "A10G", "P100"},
+    "AMD_GPU": {"AMD", "INSTINCT", "MI308X", "MI350X"}, "NPU": {"ASCEND", "ASCEND910", "910A"}, "HPU": {"GAUDI"}, "TPU": {"TPU"},
 }  # fmt: skip
 """Further words in names of models, by vendor."""
 

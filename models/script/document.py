@@ -129,7 +129,8 @@ def read_script(
         source_text, line = " ".join(source.text[start:end].split())[:60], source.span(start, end).line
         gaps.append(Unchecked("PW122", "", f"`{source_text}` in line {line} is not followed; what it sets is not known"))
     return InterpretedScript(
-        source, tuple(follower.started), tuple(findings), tuple(gaps), machine, follower.exit_place if follower.state.ended == "exit" else None,
+        source, tuple(follower.started), tuple(findings), tuple(gaps), machine,
+        follower.exit_place if follower.state.ended == "exit" else None,
     )  # fmt: skip
 
 
