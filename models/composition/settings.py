@@ -223,7 +223,7 @@ def _put(current: Value | None, change: _Change, path: Path) -> Value | None:
 
 
 def _find_new(current: MapNode, value: MapNode, path: str) -> tuple[str, Scalar | None]:
-    """Return the first key, at any depth, that the current map lacks, behind the path of its map."""
+    """Return the first key that the current map lacks, at any depth, behind its owner."""
     for entry in value:
         below = current.entry(entry.key.text)
         if below is None:

@@ -68,7 +68,7 @@ class Accelerator:
 
 
 def find_vendor(model: str) -> str | None:
-    """Return the accelerator type of a name such as ``NVIDIA H100 80GB HBM3``; None if unknown."""
+    """Return the accelerator type of a name like ``A100-SXM4-80GB``; None if unknown."""
     words = {model.upper(), *re.split(r"[\s_-]+", model.upper())}
     return next((vendor for vendor, models in _MAKERS.items() if words & (models.keys() | _BRANDS[vendor])), None)
 

@@ -101,7 +101,7 @@ class StartedProgram:
 
     @property
     def is_known(self) -> bool:
-        """True for a program of a framework, in its folder and without resolvers of an author."""
+        """True for a program of a framework, without resolvers of an author."""
         is_named = _ARGPARSE.fullmatch(self.name) or ("." in self._module and _HYDRA.fullmatch(self._module))
         return bool(is_named) and "register_" not in self._text
 
@@ -193,7 +193,7 @@ class StartedProgram:
             return ""
         is_right = os.path.normpath(f"/{folder}/{option.plain}/") + os.sep in self.found.path
         roots = map(os.path.realpath, self.composer.roots)
-        return "" if is_right or is_below(self.found.path, tuple(roots)) else option.plain
+        return "" if is_right or is_below(self.found.path, tuple(roots)) else os.path.normpath(option.plain)
 
     @property
     def missing(self) -> tuple[str, str]:
