@@ -211,6 +211,7 @@ def test_every_program_counts_and_a_loop_has_its_place(tmp_path: Path) -> None:
     assert report.verdict == "faulty"
     assert [finding.span is not None for finding in report.findings if finding.code == "PW208"] == [True]
     assert verified(tmp_path, f"for tp in 1 2 4; do\n{COMMAND} {TP}=$tp\ndone\n").verdict == "ok"
+    assert verified(tmp_path, f"{COMMAND}\npython3 -m recipe.r1.main_eval data.path=answers.parquet\n", OLD).verdict == "ok"
 
 
 @pytest.mark.parametrize(
