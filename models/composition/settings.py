@@ -207,9 +207,9 @@ def _put(current: Value | None, change: _Change, path: Path) -> Value | None:
     if value is None or current is None or isinstance(value, Scalar) or isinstance(current, Scalar):
         return value
     if isinstance(value, MapNode) and isinstance(current, MapNode):
-        new = _find_new(current, value) if change.strict else None
+        owner, new = _find_new(current, value, setting.key) if change.strict else ("", None)
         if new is not None:
-            why = f"there is no `{new.text}` in `{setting.key}`, so Hydra refuses it"
+            why = f"there is no `{new.text}` in `{owner}`, so Hydra refuses it"
             raise RefusedSetting(_build_error(setting, why, f"write `+{setting.text}` to add it", current.span, new.span))
         try:
             return merge(current, value, change.follow, path)
@@ -222,15 +222,17 @@ def _put(current: Value | None, change: _Change, path: Path) -> Value | None:
     return value
 
 
-def _find_new(current: MapNode, value: MapNode) -> Scalar | None:
-    """Return the first key, at any depth, that the current map lacks."""
+def _find_new(current: MapNode, value: MapNode, path: str) -> tuple[str, Scalar | None]:
+    """Return the first key that the current map lacks, at any depth, behind its owner."""
     for entry in value:
         below = current.entry(entry.key.text)
         if below is None:
-            return entry.key
-        if isinstance(below.value, MapNode) and isinstance(entry.value, MapNode) and (new := _find_new(below.value, entry.value)):
-            return new
-    return None
+            return path, entry.key
+        if isinstance(below.value, MapNode) and isinstance(entry.value, MapNode):
+            owner, new = _find_new(below.value, entry.value, f"{path}.{entry.key.text}")
+            if new is not None:
+                return owner, new
+    return path, None
 
 
 def _suggest_key(root: MapNode, setting: Setting) -> tuple[str, Edit | None]:

@@ -12,7 +12,7 @@ from ..dialect_names import DIALECTS
 from ..findings.finding import Finding, Severity, Unchecked, UnusableInput, warning
 from ..level import DEFAULT_LEVEL
 from ..machines.cluster import Cluster
-from ..machines.node import accelerators, memory_of, vendor_of
+from ..machines.node import accelerators, find_vendor, vendor_of
 from ..machines.shorthand import DeclaredNodes
 from ..reading import Reading
 from ..record import dataclass, replace
@@ -214,7 +214,7 @@ def _vendors(machines: Machines) -> frozenset[str]:
         models = [accelerator for stretch in machines.alike for accelerator in stretch.node.accelerators]
     else:
         models = list(accelerators(1, machines.model)) if isinstance(machines, DeclaredNodes) else []
-    is_known = all(memory_of(accelerator.model) or accelerator.vendor != vendor_of("") for accelerator in models)
+    is_known = all(find_vendor(accelerator.model) or accelerator.vendor != vendor_of("") for accelerator in models)
     return frozenset(accelerator.vendor for accelerator in models if is_known)
 
 

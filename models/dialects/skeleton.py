@@ -57,8 +57,9 @@ class Reader(ABC):
         self.has_hints = with_hints and document.root.get(HINTS) is not None
         self.notes = Notes(document, self.FRAMEWORK)
         self.interpolator = Interpolator.of(document, self.ENVIRONMENT, self.UNREAD)
-        # A file of verl alone may be read by a program of its author, with resolvers of its own.
-        if self.NAME != "verl" or (document.program is not None and document.program.is_hydra and document.program.name):
+        # A program of an author may read the file, with resolvers of its own; of verl, it may read a file alone.
+        program = document.program
+        if (program is None or program.is_known) and (self.NAME != "verl" or (program is not None and program.name)):
             self.interpolator.resolvers = DIALECTS[self.NAME].resolvers
         self.notes.followed = self.interpolator.followed
         self.settings = self.make_settings()

@@ -6,6 +6,7 @@ does not know the last three; their names are Ray's. Alike nodes are stored once
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import field, fields
 from functools import lru_cache
@@ -35,6 +36,11 @@ _TPU = {"TPU-V4": 32, "TPU-V5LITEPOD": 16, "TPU-V5P": 95, "TPU-V6E": 32}
 NUMBERS = tuple(sorted(model for model in _NVIDIA if model.isdigit()))
 """Models named by a number alone, like ``4090``."""
 _MAKERS = {"NV_GPU": _NVIDIA, "AMD_GPU": _AMD, "NPU": _ASCEND, "HPU": _GAUDI, "TPU": _TPU}
+_BRANDS = {
+    "NV_GPU": {"NVIDIA", "TESLA", "GEFORCE", "RTX", "B300", "GB300", "A30", "A10G", "P100"},
+    "AMD_GPU": {"AMD", "INSTINCT", "MI308X", "MI350X"}, "NPU": {"ASCEND", "ASCEND910", "910A"}, "HPU": {"GAUDI"}, "TPU": {"TPU"},
+}  # fmt: skip
+"""Further words in names of models, by vendor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +67,15 @@ class Accelerator:
     speed: tuple[tuple[str, float], ...] = ()
 
 
+def find_vendor(model: str) -> str | None:
+    """Return the accelerator type of a name like ``A100-SXM4-80GB``; None if unknown."""
+    words = {model.upper(), *re.split(r"[\s_-]+", model.upper())}
+    return next((vendor for vendor, models in _MAKERS.items() if words & (models.keys() | _BRANDS[vendor])), None)
+
+
 def vendor_of(model: str) -> str:
     """Return the accelerator type of a model name; NV_GPU if unknown."""
-    return next((vendor for vendor, models in _MAKERS.items() if model.upper() in models), "NV_GPU")
+    return find_vendor(model) or "NV_GPU"
 
 
 def memory_of(model: str) -> int | None:

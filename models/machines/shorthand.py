@@ -16,9 +16,9 @@ MAX_ACCELERATORS_PER_NODE = 1_024
 MAX_PARTS = 4
 """Maximum number of parts in a name; clusters of more parts are named by sums."""
 _FILES = (".yaml", ".yml", ".json")
-_OTHER = r"(?![A-Za-z0-9_.:-]*x[0-9]+(?![A-Za-z0-9_.:-]))"
+_OTHER = r"(?![A-Za-z0-9_.:-]*x[0-9]{1,3}(?![A-Za-z0-9_.:-]))"
 """Lookahead that refuses models ending in `x3`: `2x8xH100x3` would be ambiguous."""
-_MODEL = rf"(?:x{_OTHER}([A-Za-z][A-Za-z0-9_.:-]{{0,63}}|[0-9]{{3,5}}[A-Za-z]{{0,8}}))?"
+_MODEL = rf"(?:x{_OTHER}([A-Za-z][A-Za-z0-9_.:-]{{0,63}}|[0-9]{{3,5}}(?:[A-Za-z]{{1,8}}[0-9]?)?))?"
 _PART = re.compile(r"([0-9]{1,6})x([0-9]{1,6})" + _MODEL)
 _AS_DECLARED = re.compile(r"x([0-9]{1,6})" + _MODEL)
 SHORTHAND_PATTERN = rf"^\s*{_PART.pattern}(\s*\+\s*{_PART.pattern})*\s*$"

@@ -22,6 +22,8 @@ _FACTS = facts("programs")
 _WITH_VALUE: dict[str, str] = _FACTS["options"]
 _HYDRA: list[str] = _FACTS["long_options"]
 """Long options of Hydra, which takes unambiguous beginnings too."""
+_INFO = ("--info", "-i")
+"""Options of Hydra that may have a value, such as `--info defaults`."""
 _SHORT = re.compile(_FACTS["short_options"])
 """Options of Hydra with one dash: flags may be joined, a value may follow at once."""
 _REFUSALS: dict[str, list[str]] = _FACTS["refusals"]
@@ -77,7 +79,8 @@ class Arguments:
                 name, equals, _ = plain.partition("=")
                 value = word.cut(len(name) + 1) if equals else WordText()
                 name, is_option = self._option_named(name) if word.known else (name, True)
-                if not equals and rest and (name in _WITH_VALUE or not (is_option or re.match("-|.*=", rest[0].plain))):
+                may_have_value = name in _INFO or not is_option
+                if not equals and rest and (name in _WITH_VALUE or (may_have_value and not re.match("-|.*=", rest[0].plain))):
                     value = rest.pop(0)
                 if is_option:
                     self.options[_WITH_VALUE.get(name, name.lstrip("-"))] = value

@@ -27,7 +27,7 @@ from .launch import LaunchCommand, StartedCommand, launch_of, launches_in, read_
 from .machine import machine_of, slurm_machine
 from .pieces import Place, VariableValue, WordPiece, WordText
 from .program import StartedProgram, readable_folders
-from .recognise import COMMAND_LINE, DOTTED_SETTING, read_list, task_script
+from .recognise import COMMAND_LINE, DOTTED_SETTING, is_task, read_list, task_script
 from .state import LimitExceeded, State
 from .syntax import Script, Unreadable
 
@@ -56,7 +56,6 @@ class InterpretedScript:
     findings : why the script could not be read to its end.
     unchecked : commands that take values from elsewhere.
     machine : what a task says of every node.
-    unread_files : places of sourced files that may set any variable again.
     exit_place : place of the command that certainly ends it; None if none does.
     """
 
@@ -65,7 +64,6 @@ class InterpretedScript:
     findings: tuple[Finding, ...] = ()
     unchecked: tuple[Unchecked, ...] = ()
     machine: ShellMachine | None = None
-    unread_files: tuple[Place, ...] = ()
     exit_place: Place | None = None
 
 
@@ -131,7 +129,7 @@ def read_script(
         source_text, line = " ".join(source.text[start:end].split())[:60], source.span(start, end).line
         gaps.append(Unchecked("PW122", "", f"`{source_text}` in line {line} is not followed; what it sets is not known"))
     return InterpretedScript(
-        source, tuple(follower.started), tuple(findings), tuple(gaps), machine, tuple(follower.unread_files),
+        source, tuple(follower.started), tuple(findings), tuple(gaps), machine,
         follower.exit_place if follower.state.ended == "exit" else None,
     )  # fmt: skip
 
@@ -173,7 +171,14 @@ def _report_no_program(script: InterpretedScript) -> Finding:
     if script.exit_place is not None and launches_in(source.text[script.exit_place[1] :]):
         exit_span = source.span(*script.exit_place)
         message = f"`{source.name}` ends in line {exit_span.line}, before it starts a program with settings"
-        return error("PW010", "", message, exit_span, label="the script ends here", help="give it what it checks before this line")
+        return error(
+            "PW010",
+            "",
+            message,
+            exit_span,
+            label="the script ends here",
+            help="give the script what this line checks, or take the line out",
+        )
     if script.unchecked:
         message = f"`{source.name}` starts no program in what could be followed: {script.unchecked[0].why}"
         return error("PW010", "", message, span, help="write the command in the script itself")
@@ -210,6 +215,7 @@ def _document(script: InterpretedScript, program_start: StartedProgram, number: 
         found=program_start.found is not None,
         complete=not (lost_findings or words.unchecked or has_error),
         is_hydra=program_start.is_hydra,
+        is_known=program_start.is_known,
         machine=machine or script.machine,
         missing=program_start.missing,
         is_open=program_start.is_open,
@@ -222,7 +228,7 @@ def _document(script: InterpretedScript, program_start: StartedProgram, number: 
     if not program_start.is_hydra and any(setting.kind is SettingMark.FORCE and setting.text[:2] != "++" for setting in words.settings):
         why = f"how `{program_start.name}` reads its settings is not known here, so whether it has their keys was not checked"
         gaps.append(Unchecked("PW104", "", why))
-    if place := next((place for place in script.unread_files if _may_change(place, launch)), None):
+    if place := next((place for place in launch.started.unread_files if _may_change(place, launch)), None):
         why = f"`{' '.join(source.text[slice(*place)].split())[:60]}` may set again what the settings use"
         gaps.append(Unchecked("PW122", "", why, True, "Name its folder with `--config-root DIR`, or set the values after it"))
     if folder := program_start.misplaced_folder:
@@ -243,9 +249,12 @@ def _document(script: InterpretedScript, program_start: StartedProgram, number: 
 
 
 def _line_ends(launch: LaunchCommand, source: Source) -> tuple[Finding, ...]:
-    """Report Windows line ends: an error if one reaches the words of the program."""
+    """Report Windows line ends: an error if one reaches the words of the program.
+
+    YAML reads them as those of Unix, also in the script of a task.
+    """
     text, start = source.text, source.text.find("\r\n")
-    if start < 0:
+    if start < 0 or is_task(source):
         return ()
     places = (place for word in launch.started.words for piece in word.pieces for place in piece.frames)
     ends = [match for _, end in places if (match := _WINDOWS_END.match(text, end))]
@@ -345,9 +354,9 @@ def document_of_settings(source: Source, composer: Composer) -> Document:
         place = (at, at + len(item.text))
         words.append(_text(item, item.text) if at < 0 else WordText.of(item.text, place, exact=True))  # -1: it has escapes
     if not words:
-        script = Script.of(source.text)
+        script = _script_of(source)
         state = State(source.name, Environment.of(composer.allowed).values)
-        words = Follower(script, state).fields(script.words(0, len(source.text)))
+        words = Follower(script, state).fields(script.words(0, len(script.text)))
     return _of_settings(source, words, composer, lambda text: document_of_settings(text, composer))
 
 
@@ -365,13 +374,19 @@ def _of_settings(source: Source, words: Sequence[WordText], composer: Composer, 
 # -- tasks of SkyPilot and Ray
 
 
+def _script_of(source: Source) -> Script:
+    """Return a text as a script with the line ends of Unix."""
+    if "\r\n" not in source.text:
+        return Script.of(source.text)
+    lines = tuple(WordPiece(match[0], (match.span(),), True) for match in _LINES.finditer(source.text))
+    return Script("".join(line.text for line in lines), WordText(lines))
+
+
 def _task(source: Source) -> tuple[Script, dict[str, VariableValue], ShellMachine | None]:
     """Return the script of a source, its preset variables, and the machine."""
     run = task_script(source)
     if run is None:
-        lines = tuple(WordPiece(match[0], (match.span(),), True) for match in _LINES.finditer(source.text))
-        script = Script("".join(line.text for line in lines), WordText(lines)) if "\r\n" in source.text else Script.of(source.text)
-        return script, {}, slurm_machine(source)
+        return _script_of(source), {}, slurm_machine(source)
     # the head node starts the program
     variables: dict[str, VariableValue] = {"SKYPILOT_NODE_RANK": _text(run, "0")}
     for section in ("envs", "secrets"):

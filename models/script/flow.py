@@ -40,7 +40,6 @@ class ControlFlow(Expander):
     ----------
     started : commands that the script starts, in the order of interpretation.
     unread : places of commands that may set variables from unread texts.
-    unread_files : places among them of files that may set any variable again.
     branches : conditions of the enclosing branches.
     broken : True if it is unknown whether a loop was left.
     left : state after the loop if it was left so.
@@ -53,7 +52,6 @@ class ControlFlow(Expander):
 
     started: list[StartedCommand] = field(default_factory=list)
     unread: list[Place] = field(default_factory=list)
-    unread_files: list[Place] = field(default_factory=list)
     branches: list[Truth] = field(default_factory=list)
     broken: bool = False
     left: State | None = None

@@ -37,8 +37,8 @@ _SUCCEEDING, _SILENT, _CHANGING = (frozenset(_SHELL[name]) for name in ("succeed
 _PROBES: Mapping[str, str] = _SHELL["probes"]
 """Vendors whose machines alone carry out a command with these arguments."""
 _SETUP_FILES = re.compile(
-    r"(^|/)(activate|(set_?env|setup|setvars|conda|modules?|env-?vars)(\.(sh|bash))?|\.?(bash|z)?(rc|_?profile)|switch_env)$"
-    r"|^/(etc|opt|usr)/|/etc/profile"
+    r"(^|/)(activate|(set_?env|setup|setvars|conda|modules?|env-?vars|nvm)(\.(sh|bash))?|\.?(bash|z)?(rc|_?profile)|switch_env)$"
+    r"|^/(dev|etc|opt|usr)/|/etc/profile|(\.cargo|\.local/bin)/env$"
 )
 """Files that set up a machine.
 
@@ -371,6 +371,7 @@ class Follower(ControlFlow):
             dropped=frozenset(self.dropped),
             needs_all="u" in self.state.flags,
             within=self.state.within,
+            unread_files=self.state.unread_files,
         )
         if self.script.origin.cut(start, start + 1).is_foreign and launch_of(command):
             self.unread.append(command.place)  # an edit would change the wrong file
@@ -393,7 +394,7 @@ class Follower(ControlFlow):
         if text is None or not any(piece.text.strip() and not piece.unknown for piece in text.pieces):
             self.unread.append(place)
             if not (is_eval or _SETUP_FILES.search(file)):
-                self.unread_files.append(place)
+                state.unread_files += (place,)
                 state.elsewhere = f"`{f'{name} {file}'.strip()[:60]}` is not followed, which may set it"
             return Truth(None, f"it depends on how `{name}` ends")
         outer, state.source = (state.source, state.variables["@"], state.given), path or state.source
@@ -453,8 +454,11 @@ class Follower(ControlFlow):
     def _leave(self, name: str, words: Sequence[WordText], place: Place) -> Truth:
         """Interpret `exit` and similar commands; the number after it is how a function ends.
 
-        An exit due to unset inputs is skipped: users will provide these inputs.
+        An exit due to unset inputs is skipped: users will provide these inputs. Outside of functions
+        and sourced files, `return` fails and ends nothing.
         """
+        if name == "return" and not self.state.calls:
+            return Truth(False)
         if name != "exit" or not self.assumed or self.why_unsure:
             levels = int(words[0].plain[:2]) if name in ("break", "continue") and words and words[0].plain.isdecimal() else 1
             self.state.ended, self.exit_place = name + "+" * (levels - 1), place

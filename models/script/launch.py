@@ -38,6 +38,7 @@ class StartedCommand:
     dropped : environment variables assumed unset, with no word in their place.
     needs_all : True if the script ends at a variable that is not set.
     within : words of the command that starts the shell of the command, such as ``docker run``.
+    unread_files : places of files sourced before it that are not read.
     """
 
     words: tuple[WordText, ...]
@@ -49,6 +50,7 @@ class StartedCommand:
     dropped: frozenset[str] = frozenset()
     needs_all: bool = False
     within: tuple[WordText, ...] = ()
+    unread_files: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ VISIBLE = (
 _DEVICE = re.compile(r"[0-9]+(?:[ -].*)?|(?:GPU|MIG)-[\w/-]+")
 """Item of a visibility variable; CUDA and PyTorch read `0-7` and `0 1` as accelerator 0."""
 _GRANTED = re.compile(r'"?device=([0-9]+(?:,[0-9]+)*)"?|(?:gpu:)?(?:[A-Za-z][\w.-]*:)?([0-9]{1,4})')
-_ADDRESS = re.compile(r"RAY_ADDRESS=|\+*(?:ray_kwargs\.)?ray_init\.address=")
+_ADDRESS = re.compile(r"(?:RAY_ADDRESS=|\+*(?:ray_kwargs\W+)?ray_init\b.*\baddress\s*[=:])[\s\"']*([^\s\"',}]*)")
 _SLURM = re.compile(
     r"^#SBATCH[ \t]+(--gpus-per-node|--gres|--gpus|-G)[= \t]*(?:gpu:)?(?:[A-Za-z][\w.-]*:)?([0-9]{1,4})\b|"
     r"^#SBATCH[ \t]+(?:--nodes|-N)[= \t]*([0-9]{1,4})\b(?!-)", re.MULTILINE
@@ -80,7 +80,7 @@ def machine_of(launch: LaunchCommand, commands: Sequence[StartedCommand], source
 
 def _joins(launch: LaunchCommand) -> bool:
     """Return True if a program joins a Ray that runs (Ray, python/ray/_private/worker.py, init)."""
-    addresses = [word.plain.rpartition("=")[2] for word in launch.started.words if _ADDRESS.match(word.plain)]
+    addresses = [match[1] for word in launch.started.words if (match := _ADDRESS.match(word.plain))]
     addresses += [text.plain for name, text in launch.started.variables.items() if name == "RAY_ADDRESS"]
     return any(address not in ("", "local", "null") for address in addresses)
 

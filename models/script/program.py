@@ -90,11 +90,20 @@ class StartedProgram:
 
     # -- its arguments
 
+    @property
+    def _module(self) -> str:
+        return self.name.removesuffix(".py").replace("/", ".").strip(".")
+
     @cached_property
     def is_hydra(self) -> bool:
         """True if Hydra is known to read the settings."""
-        module = self.name.removesuffix(".py").replace("/", ".").strip(".")
-        return bool(_HYDRA.fullmatch(module) or _DECORATED.search(self._text))
+        return bool(_HYDRA.fullmatch(self._module) or _DECORATED.search(self._text))
+
+    @property
+    def is_known(self) -> bool:
+        """True for a program of a framework, without resolvers of an author."""
+        is_named = _ARGPARSE.fullmatch(self.name) or ("." in self._module and _HYDRA.fullmatch(self._module))
+        return bool(is_named) and "register_" not in self._text
 
     @cached_property
     def arguments(self) -> Arguments:
@@ -184,7 +193,7 @@ class StartedProgram:
             return ""
         is_right = os.path.normpath(f"/{folder}/{option.plain}/") + os.sep in self.found.path
         roots = map(os.path.realpath, self.composer.roots)
-        return "" if is_right or is_below(self.found.path, tuple(roots)) else option.plain
+        return "" if is_right or is_below(self.found.path, tuple(roots)) else os.path.normpath(option.plain)
 
     @property
     def missing(self) -> tuple[str, str]:

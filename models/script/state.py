@@ -60,6 +60,7 @@ class State:
     outer : values of the function's local variables before its call.
     folder : folder that the script went to; "" if unknown.
     elsewhere : why variables that the script does not set may be set; "" if they may not.
+    unread_files : places of sourced files that may set any variable again.
     doubting : True if a condition on an unset variable is unknown.
     readable : real folders with files that `source` may read.
     vendors : vendors of the machine's accelerators; empty if unknown.
@@ -80,6 +81,7 @@ class State:
     outer: dict[str, VariableValue | None] = field(default_factory=dict)
     folder: str = ""
     elsewhere: str = ""
+    unread_files: tuple[Place, ...] = ()
     doubting: bool = False
     readable: tuple[str, ...] = ()
     vendors: frozenset[str] = frozenset()
@@ -226,6 +228,7 @@ class State:
         self.outer = {**branch.outer, **self.outer}
         self.functions = {**branch.functions, **self.functions}
         self.elsewhere = self.elsewhere or branch.elsewhere
+        self.unread_files = tuple(dict.fromkeys((*self.unread_files, *branch.unread_files)))
         self.folder = self.folder if self.folder == branch.folder else ""
         self.given = self.given and branch.given
         self.flags &= branch.flags

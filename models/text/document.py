@@ -64,6 +64,7 @@ class Program:
         are assumed to run without arguments.
     is_hydra : True if Hydra is known to read the configuration: a framework's own program, or
         ``hydra.main`` in its file.
+    is_known : True for a program of the framework itself, False for one of an author.
     machine : resources passed to Ray; None if unspecified.
     missing : missing part of the configuration, and help; ("", "") if complete.
     is_open : True if an argument of the script names the missing configuration.
@@ -81,6 +82,7 @@ class Program:
     found: bool = False
     complete: bool = True
     is_hydra: bool = True
+    is_known: bool = True
     machine: ShellMachine | None = None
     missing: tuple[str, str] = ("", "")
     is_open: bool = False

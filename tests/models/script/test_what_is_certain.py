@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import placewright as pw
@@ -39,6 +40,8 @@ def errors(report: Report) -> list[str]:
         ("-x", "`-x` is not an option of Hydra"),
         ("-cn ppo_trainer", ""),
         ("-cn=ppo_trainer", ""),
+        ("--info defaults", ""),
+        ("-i searchpath", ""),
         ("--cluster=1x8", "`--cluster=1x8` is an option of placewright"),
         ("'data={shufle: true}'", "has no key `data.shufle`"),
         ("'actor_rollout_ref.rollout.engine_kwargs={vllm: {a: 1}}'", "has no key `actor_rollout_ref.rollout.engine_kwargs.vllm.a`"),
@@ -83,10 +86,28 @@ def test_line_ends_of_windows_are_one_finding(tmp_path: Path, script: str, sever
 
 
 @pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("task.yaml", f"name: a\nrun: |\n  export A=1\n  {COMMAND}\n"),
+        ("job.yaml", f"kind: RayJob\nspec:\n  entrypoint: {COMMAND}\n"),
+        ("settings.txt", COMMAND.partition("main_ppo ")[2].replace(" ", "\n") + "\n"),
+    ],
+)
+def test_line_ends_of_windows_outside_of_scripts(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_bytes(text.replace("\n", "\r\n").encode())
+    report = pw.verify(tmp_path / name, "1x8", framework=f"verl=={NEW}")
+    assert (report.verdict, [finding.message for finding in report.findings if "Windows" in finding.message]) == ("ok", [])
+
+
+@pytest.mark.parametrize(
     ("before", "after", "cluster", "count"),
     [
         ("export CUDA_VISIBLE_DEVICES=0\n", "", "1x8", 1),
         ("export CUDA_VISIBLE_DEVICES=0\n", " +ray_kwargs.ray_init.address=auto", "1x8", 0),
+        ("export CUDA_VISIBLE_DEVICES=0\n", " '+ray_kwargs.ray_init={num_cpus: 64, address: auto}'", "1x8", 0),
+        ("export CUDA_VISIBLE_DEVICES=0\n", " '++ray_kwargs={ray_init: {address: \"h:6379\"}}'", "1x8", 0),
+        ("export CUDA_VISIBLE_DEVICES=0\n", " '+ray_kwargs.ray_init={address: local}'", "1x8", 1),
+        ("export CUDA_VISIBLE_DEVICES=0\n", " '+ray_kwargs.ray_init={address: null}'", "1x8", 1),
         ("export CUDA_VISIBLE_DEVICES=0 RAY_ADDRESS=10.0.0.1:6379\n", "", "1x8", 0),
         ("RAY_ADDRESS=auto CUDA_VISIBLE_DEVICES=0 ", "", "1x8", 0),
         ("export CUDA_VISIBLE_DEVICES=0 RAY_ADDRESS=local\n", "", "1x8", 1),
@@ -110,6 +131,11 @@ def test_accelerators_that_a_script_shows(tmp_path: Path, before: str, after: st
         (f"TP=2\nsource ./own_env.sh\n{COMMAND} {TP}=$TP", "1x8", "Name its folder with `--config-root DIR`, or set the values after it"),
         (f"source ./own_env.sh\nTP=2\n{COMMAND} {TP}=$TP", "1x8", ""),
         (f"TP=2\nsource venv/bin/activate\n{COMMAND} {TP}=$TP", "1x8", ""),
+        (f"TP=2\n. $NVM_DIR/nvm.sh\n. $HOME/.cargo/env\nsource /dev/null\n{COMMAND} {TP}=$TP", "1x8", ""),
+        (f"TP=2\n(source ./own_env.sh; hostname)\n{COMMAND} {TP}=$TP", "1x8", ""),
+        (f"TP=2\nHEAD=$(source ./own_env.sh; hostname)\n{COMMAND} {TP}=$TP", "1x8", ""),
+        (f"TP=2\nbash -c 'source ./own_env.sh; hostname'\n{COMMAND} {TP}=$TP", "1x8", ""),
+        (f"TP=2\n(source ./own_env.sh; {COMMAND} {TP}=$TP)", "1x8", "Name its folder with `--config-root DIR`, or set the values after it"),
         (f"{COMMAND} --config-name=ppo_megatron", "1x8", "Write `--config-name=ppo_megatron_trainer`, or name the folder"),
         (COMMAND.replace("main_ppo", "main_pp0"), "1x8", "Write `verl.trainer.main_ppo`, or verify it as the program"),
         (f"{COMMAND} {TP}='${{oc.env:TP_SIZE}}'", "1x8", "set `TP_SIZE` and pass `--allow-env TP_SIZE`"),
@@ -122,7 +148,22 @@ def test_the_one_thing_to_add(tmp_path: Path, script: str, cluster: str, add: st
     assert not add or add in report.missing[0].add
 
 
-@pytest.mark.parametrize(("cluster", "size"), [("1x16xH100", 8), ("1x16xAscend910B", 16), ("1x16xASCEND_910B2", 16), ("1x16x910B", 16)])
+@pytest.mark.parametrize(
+    ("cluster", "size"),
+    [
+        ("1x16xH100", 8),
+        ("1x16xh100", 8),
+        ("1x16xH100-SXM", 8),
+        ("1x16xA100-SXM4-80GB", 8),
+        ("1x16xNVIDIA-H100-80GB-HBM3", 8),
+        ("1x16xrtx4090", 8),
+        ("1x16xAMD-Instinct-MI300X-OAM", 8),
+        ("1x16xAscend910B", 16),
+        ("1x16xASCEND_910B2", 16),
+        ("1x16x910B", 16),
+        ("1x16x910B3", 16),
+    ],
+)
 def test_the_model_decides_a_probe(tmp_path: Path, cluster: str, size: int) -> None:
     plan = verified(tmp_path, PROBE + COMMAND.replace("node=8", "node=$N"), cluster=cluster).plan
     assert plan is not None
@@ -139,9 +180,30 @@ def test_a_relative_folder_counts_from_the_program(tmp_path: Path) -> None:
     assert "Write `--config-path" not in str(verified(tmp_path, f"cd {tmp_path}\n{start.format('$PWD/conf')}").missing)
 
 
+@pytest.mark.parametrize(
+    ("folder", "text", "count"),
+    [("", "hydra.main()", 0), ("recipe/dapo", "OmegaConf.register_new_resolver('double', f)", 0), ("recipe/dapo", "", 1)],
+)
+def test_resolvers_of_a_program_of_an_author(tmp_path: Path, folder: str, text: str, count: int) -> None:
+    (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+    file = tmp_path / folder / "main_dapo.py"
+    file.write_text(f"import hydra\n{text}\n@hydra.main(config_path='config', config_name='ppo_trainer')\ndef main(config): ...\n")
+    script = COMMAND.replace("-m verl.trainer.main_ppo", f"{folder}/main_dapo.py".lstrip("/"))
+    found = errors(verified(tmp_path, f"{script} {TP}='${{double:1}}'\n"))
+    assert len([message for message in found if "registers no resolver" in message]) == count
+
+
 def test_a_script_that_ends_before_its_program(tmp_path: Path) -> None:
     report = verified(tmp_path, f'N=1\n[ $N -lt 2 ] && {{ echo "two nodes"; exit 1; }}\n{COMMAND}\n')
     assert ["ends in line 2, before it starts a program" in message for message in errors(report)] == [True]
+
+
+@pytest.mark.parametrize(
+    "start", ["return 0 2>/dev/null || true", "(return 0 2>/dev/null) && exit 1", "return 2>/dev/null", "f() { return 1; }\nf"]
+)
+def test_a_return_outside_of_functions_ends_nothing(tmp_path: Path, start: str) -> None:
+    assert verified(tmp_path, f"{start}\n{COMMAND}\n").verdict == "ok"
+    assert subprocess.run(["bash", "-c", f"{start}\necho reached"], capture_output=True, text=True, check=False).stdout == "reached\n"
 
 
 def test_every_program_counts_and_a_loop_has_its_place(tmp_path: Path) -> None:
@@ -149,6 +211,7 @@ def test_every_program_counts_and_a_loop_has_its_place(tmp_path: Path) -> None:
     assert report.verdict == "faulty"
     assert [finding.span is not None for finding in report.findings if finding.code == "PW208"] == [True]
     assert verified(tmp_path, f"for tp in 1 2 4; do\n{COMMAND} {TP}=$tp\ndone\n").verdict == "ok"
+    assert verified(tmp_path, f"{COMMAND}\npython3 -m recipe.r1.main_eval data.path=answers.parquet\n", OLD).verdict == "ok"
 
 
 @pytest.mark.parametrize(
