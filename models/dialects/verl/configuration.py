@@ -27,6 +27,7 @@ _FACTS: Mapping[str, Any] = facts("settings")
 MIGRATES = {program: Range(*releases) for program, releases in _FACTS["migrates"]["programs"].items()}
 """Program -> releases with a copy of `reward_model.*` to `reward.reward_model.*`."""
 SEQUENCE = "ulysses_sequence_parallel_size"
+_COUNTED = tuple(f".{key}" for key in _FACTS["batches"]["keys"])
 
 
 class Configuration(Settings):
@@ -138,7 +139,7 @@ class Configuration(Settings):
 
     def say(self, path: str, rule: str, why: str, decides: bool = False, add: str = "") -> None:
         """See `Settings.say`; of training, numbers of its arithmetic alone decide."""
-        is_counted = rule not in TRAINING_RULES or path.rpartition(".")[2] in _FACTS["batches"]["keys"]
+        is_counted = rule not in TRAINING_RULES or f".{path}".endswith(_COUNTED)
         super().say(path, rule, why, decides and is_counted, add)
 
     def whole(

@@ -293,8 +293,15 @@ def test_an_unknown_number_of_the_arithmetic_leaves_training_open(release: str, 
     assert placed.verdict == "ok" and not placed.missing
 
 
-def test_an_unknown_number_of_memory_leaves_nothing_open() -> None:
-    assert judged("0.9.0", {f"{R}.gpu_memory_utilization": "$(cat x)"}, machines="1x8").verdict == "ok"
+@pytest.mark.parametrize("key", [f"{R}.gpu_memory_utilization", f"{R}.val_kwargs.n", "data.dataloader_num_workers"])
+def test_an_unknown_number_outside_the_arithmetic_leaves_nothing_open(key: str) -> None:
+    assert judged("0.9.0", {key: "$(cat x)"}, machines="1x8").verdict == "ok"
+
+
+def test_an_evaluation_of_a_recipe_beside_a_program_leaves_nothing_open() -> None:
+    text = f"{reading('0.6.1', {}, machines='1x8').source.text}python3 -m recipe.r1.main_eval data.path=answers.parquet\n"
+    composer = Composer(frameworks=("verl==0.6.1",))
+    assert verify(read(Source("run.sh", text), read_shorthand("1x8"), level="training", composer=composer)).verdict == "ok"
 
 
 @pytest.mark.parametrize("group", ["model_engine", "actor@actor_rollout_ref.actor"])
