@@ -20,7 +20,7 @@ from ...releases.release import Range
 from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
 from ...text.tree import Scalar, Value
-from .programs import MAIN_PPO, EntryPoint, ProgramKind, choice_of, configurations, facts, module_of, releases
+from .programs import MAIN_PPO, EntryPoint, ProgramKind, base_in_defaults, choice_of, configurations, facts, module_of, releases
 
 ROLES = "PW122"
 _FACTS: Mapping[str, Any] = facts("settings")
@@ -111,6 +111,11 @@ class Configuration(Settings):
                 owner, _, name = owner.rpartition(".")
                 rest = f"{name}.{rest}"
         return path
+
+    def is_elsewhere(self, path: str) -> bool:
+        """See `Settings.is_elsewhere`; known `defaults` have the keys of the table alone."""
+        is_known = self.table is not None and not self.table.has(path) and base_in_defaults(self.notes.document)
+        return super().is_elsewhere(path) and not is_known
 
     def is_open(self, path: str, rule: str) -> bool:
         """Return True if a value is unknown, and note `rule` as unchecked.

@@ -24,6 +24,7 @@ from ...text.nearest import SLIP, closest, distance
 from ...text.tree import MANDATORY, MapNode, Scalar, find, plain
 from .configuration import Configuration
 from .degrees import TUNES
+from .pools import ACCELERATORS, NODES
 from .programs import TRAINERS, configurations, facts, names_in, releases
 
 REFUSED, UNREAD = "PW012", "PW104"
@@ -31,8 +32,6 @@ MOST_NAMED = 3
 BY_HYDRA = "Hydra refuses it before the program starts"
 REAL: Sequence[str] = facts("settings")["looked_up"]["keys"]
 """Keys that verl looks up although no configuration has them, sorted."""
-POOL = ("trainer.nnodes", "trainer.n_gpus_per_node")
-"""Keys that every trainer reads. Source: verl, init_resource_pool_mgr of its task runners."""
 _RENAMED: Mapping[str, str] = facts("settings")["renamed"]["keys"]
 _DATACLASSES: Mapping[str, Sequence[str]] = facts("settings")["dataclasses"]
 
@@ -55,7 +54,7 @@ def judge_keys(notes: Notes, settings: Configuration) -> None:
                 keys.setting(part)
     keys.options()
     for key, setting in find_deleted(document.settings).items():
-        pool_key = next((pool for pool in POOL if is_key_below(pool, key) and settings.entry.kind in TRAINERS), "")
+        pool_key = next((pool for pool in (NODES, ACCELERATORS) if is_key_below(pool, key) and settings.entry.kind in TRAINERS), "")
         if pool_key:
             notes.error("PW123", "", f"verl reads `{pool_key}`, which is deleted", setting.key_span, "deleted", f"leave out `~{key}`")
         elif not document.is_composed and (why := keys.find_undeletable(setting)):
@@ -331,5 +330,4 @@ class _Keys:
 
 def find_near(table: Table, key: str) -> str:
     """Return a similar key of the same section; "" if some release has the key."""
-    is_key_elsewhere = key in REAL or configurations().find_releases(table.name, key)
-    return "" if is_key_elsewhere else find_neighbour(table, key)
+    return "" if key in REAL or configurations().find_releases(table.name, key) else find_neighbour(table, key)
