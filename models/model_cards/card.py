@@ -154,7 +154,7 @@ def card_of(name: str, config: Mapping[str, object]) -> ModelCard:
 
 
 def _may_have_experts(config: object) -> bool:
-    """Return True if any text of a configuration names experts, or any key with a value."""
+    """Return True if a text, or a key with a value, names experts."""
     if isinstance(config, str):
         return _EXPERTS.search(config) is not None
     if isinstance(config, list):
