@@ -19,6 +19,8 @@ _KINDS = frozenset({"tensor", "pipeline", "data", "expert", "context", "sequence
 _DEGREE = re.compile("[tpdec]p(_size)?")
 SHORT = 5
 """Maximum length of names of which many sections have one, such as `path` or `name`."""
+ONE_SLIP = 6
+"""Maximum length of names with a limit of a single wrong letter."""
 _WORDS = {"null": None, "none": None, "true": True, "false": False, "": None}
 
 
@@ -131,6 +133,18 @@ def correct_key(table: Table, key: str, names_elsewhere: Mapping[str, str] = Map
         return -len(sections.intersection(candidate.split("."))), distance(key, candidate)
 
     return min(same, key=far, default="")
+
+
+def find_neighbour(table: Table, key: str) -> str:
+    """Return a similar key of the same section; "" if none."""
+    owner, _, name = key.rpartition(".")
+    close = closest(name, table.sections.get(owner, {}), SLIP if len(name) > ONE_SLIP else 1)
+    if close is None:
+        return ""
+    # A difference of a whole word, or of a number, is not a misspelling.
+    words = name.count("_") != close.count("_")
+    slip = not words or distance(name.replace("_", ""), close.replace("_", "")) < SLIP
+    return f"{owner}.{close}".lstrip(".") if slip else ""
 
 
 def _may_be_meant(name: str, candidate: str) -> bool:

@@ -43,7 +43,8 @@ KEYS = {
 _TIED, _WITHOUT_POSITION, _SHARED_WIDTH = "tie_word_embeddings", ("qk_nope_head_dim",), ("shared_expert_intermediate_size",)
 _OTHER_PARTS = ("vision_config", "audio_config", "visual", "vision_tower", "mm_vision_tower")
 """Keys of model parts for images or sound."""
-_EXPERTS = re.compile("expert|moe", re.IGNORECASE)
+_EXPERTS = re.compile("expert|moe|mixtral|jamba|dbrx|grok", re.IGNORECASE)
+"""Keys, and names of architectures whose number of experts has a default."""
 _TEXT = ("text_config", "llm_config", "thinker_config")
 """Keys of the language model inside a multimodal model."""
 
@@ -153,7 +154,9 @@ def card_of(name: str, config: Mapping[str, object]) -> ModelCard:
 
 
 def _may_have_experts(config: object) -> bool:
-    """Return True if any key of a configuration names experts and has a value."""
+    """Return True if a text, or a key with a value, names experts."""
+    if isinstance(config, str):
+        return _EXPERTS.search(config) is not None
     if isinstance(config, list):
         return any(map(_may_have_experts, config))
     entries = config.items() if isinstance(config, dict) else ()

@@ -70,9 +70,10 @@ def _join_key(role: str, key: str) -> str:
 def _check(role: str, demand: Demand) -> Check:
     source, left, code = demand["source"], demand.get("left"), demand.get("code", REFUSED)
     fields: dict[str, Any] = {name: demand[name].replace("{role}", role) for name in ("message", "help") if name in demand}
+    decisive = REFUSED if demand.get("severity") == "warning" else code  # an unknown number of a warning decides nothing
     if isinstance(left, str):
         fields["left"] = lambda facts: facts.of(
-            facts.settings.whole(_join_key(role, left), code, demand.get("default", 1), minimum=-(10**9))
+            facts.settings.whole(_join_key(role, left), decisive, demand.get("default", 1), minimum=-(10**9))
         )
     if isinstance(left, list):
         fields["left"] = [_join_key(role, path) for path in left]

@@ -20,13 +20,14 @@ from ...releases.release import Range
 from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
 from ...text.tree import Scalar, Value
-from .programs import MAIN_PPO, EntryPoint, ProgramKind, choice_of, configurations, facts, module_of, releases
+from .programs import MAIN_PPO, EntryPoint, ProgramKind, base_in_defaults, choice_of, configurations, facts, module_of, releases
 
 ROLES = "PW122"
 _FACTS: Mapping[str, Any] = facts("settings")
 MIGRATES = {program: Range(*releases) for program, releases in _FACTS["migrates"]["programs"].items()}
 """Program -> releases with a copy of `reward_model.*` to `reward.reward_model.*`."""
 SEQUENCE = "ulysses_sequence_parallel_size"
+_COUNTED = tuple(f".{key}" for key in _FACTS["batches"]["keys"])
 
 
 class Configuration(Settings):
@@ -111,6 +112,11 @@ class Configuration(Settings):
                 rest = f"{name}.{rest}"
         return path
 
+    def is_elsewhere(self, path: str) -> bool:
+        """See `Settings.is_elsewhere`; known `defaults` have the keys of the table alone."""
+        is_known = self.table is not None and not self.table.has(path) and base_in_defaults(self.notes.document)
+        return super().is_elsewhere(path) and not is_known
+
     def is_open(self, path: str, rule: str) -> bool:
         """Return True if a value is unknown, and note `rule` as unchecked.
 
@@ -138,7 +144,7 @@ class Configuration(Settings):
 
     def say(self, path: str, rule: str, why: str, decides: bool = False, add: str = "") -> None:
         """See `Settings.say`; of training, numbers of its arithmetic alone decide."""
-        is_counted = rule not in TRAINING_RULES or path.rpartition(".")[2] in _FACTS["batches"]["keys"]
+        is_counted = rule not in TRAINING_RULES or f".{path}".endswith(_COUNTED)
         super().say(path, rule, why, decides and is_counted, add)
 
     def whole(

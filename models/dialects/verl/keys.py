@@ -13,27 +13,25 @@ from dataclasses import replace
 from typing import Mapping, Sequence
 
 from ...configuration.notes import Notes, is_unknown
-from ...configuration.table import Table, correct_key
+from ...configuration.overrides import find_deleted, is_key_below, may_be_a_map, may_have_folders, settings_in
+from ...configuration.table import Table, correct_key, find_neighbour
 from ...findings.span import Edit, Span
 from ...releases.release import UNSTORED_VALUE
 from ...text.document import Setting
 from ...text.document import SettingMark as Mark
 from ...text.interpolation_text import holds_interpolation
 from ...text.nearest import SLIP, closest, distance
-from ...text.tree import MANDATORY, MapNode, Scalar, Value, find, plain
+from ...text.tree import MANDATORY, MapNode, Scalar, find, plain
 from .configuration import Configuration
 from .degrees import TUNES
+from .pools import ACCELERATORS, NODES
 from .programs import TRAINERS, configurations, facts, names_in, releases
 
 REFUSED, UNREAD = "PW012", "PW104"
-SHORT = 6
-"""Maximum length of keys with a limit of a single wrong letter."""
 MOST_NAMED = 3
 BY_HYDRA = "Hydra refuses it before the program starts"
 REAL: Sequence[str] = facts("settings")["looked_up"]["keys"]
 """Keys that verl looks up although no configuration has them, sorted."""
-POOL = ("trainer.nnodes", "trainer.n_gpus_per_node")
-"""Keys that every trainer reads. Source: verl, init_resource_pool_mgr of its task runners."""
 _RENAMED: Mapping[str, str] = facts("settings")["renamed"]["keys"]
 _DATACLASSES: Mapping[str, Sequence[str]] = facts("settings")["dataclasses"]
 
@@ -52,28 +50,18 @@ def judge_keys(notes: Notes, settings: Configuration) -> None:
     for setting in document.settings:
         is_value = setting.package is None and "/" not in setting.key and setting.key.split(".")[0] != "hydra"
         if is_value and setting.key_span not in refused_spans:
-            for part in keys.parts(setting):
+            for part in settings_in(setting, table, document.excerpt):
                 keys.setting(part)
     keys.options()
-    for key, setting in _find_deleted(document.settings).items():
-        pool_key = next((pool for pool in POOL if _is_below(pool, key) and settings.entry.kind in TRAINERS), "")
+    for key, setting in find_deleted(document.settings).items():
+        pool_key = next((pool for pool in (NODES, ACCELERATORS) if is_key_below(pool, key) and settings.entry.kind in TRAINERS), "")
         if pool_key:
             notes.error("PW123", "", f"verl reads `{pool_key}`, which is deleted", setting.key_span, "deleted", f"leave out `~{key}`")
         elif not document.is_composed and (why := keys.find_undeletable(setting)):
             notes.error(REFUSED, "", why, setting.key_span, "not deleted", f"leave out `{setting.text}`", None, BY_HYDRA)
-        elif not document.is_composed or any(_is_below(default, key) for default in table.defaults):
+        elif not document.is_composed or any(is_key_below(default, key) for default in table.defaults):
             why = f"`{setting.text}` deletes a part of the configuration; whether verl runs without it is not known"
             notes.unsure("PW122", "", why, True, f"Leave out `{setting.text}`")
-
-
-def _find_deleted(settings: Sequence[Setting]) -> dict[str, Setting]:
-    """Return the keys that settings delete and no later one sets again."""
-    deletions: dict[str, Setting] = {}
-    for setting in settings:
-        deletions = {key: deletion for key, deletion in deletions.items() if not _is_below(key, setting.key)}
-        if setting.kind is Mark.DELETE:
-            deletions[setting.key] = setting
-    return deletions
 
 
 def refused_keys(notes: Notes, settings: Configuration) -> frozenset[str]:
@@ -99,21 +87,11 @@ class _Keys:
         self.added, self.refused = set[str](), set[str]()
         self.sections: dict[str, tuple[int, str]] = {}
 
-    def parts(self, setting: Setting) -> Sequence[Setting]:
-        """Return the settings of the entries of a map that Hydra merges, else the setting."""
-        key, value = setting.key, setting.value
-        is_merged = setting.kind is Mark.CHANGE and (key in self.table.sections or self.table.keys.get(key) == {})
-        if not isinstance(value, MapNode) or not is_merged:
-            return (setting,)
-        excerpt, names = self.notes.document.excerpt, [(f"{key}.{entry.key.text}", entry.key.span, entry.value) for entry in value]
-        inner = (replace(setting, text=f"{name}={excerpt(item.span)}", key=name, key_span=at, value=item) for name, at, item in names)
-        return [part for entry in inner for part in self.parts(entry)]
-
     def find_undeletable(self, setting: Setting) -> str:
         """Return why Hydra refuses to delete a key; "" if it does not."""
         key, default = setting.key, self.table.keys.get(setting.key, UNSTORED_VALUE)
         keys = (before.key for before in self.notes.document.settings if before is not setting)
-        if "/" in key or setting.package is not None or any(_is_below(key, name) or _is_below(name, key) for name in keys):
+        if "/" in key or setting.package is not None or any(is_key_below(key, name) or is_key_below(name, key) for name in keys):
             return ""
         self.added.discard(key)
         if not self.has(key) or default is None:
@@ -176,7 +154,7 @@ class _Keys:
             group = f"{setting.key}@{setting.package}" if setting.package else setting.key
             is_choice = setting.package is not None or "/" in setting.key
             if is_choice and not setting.key.startswith("hydra/") and group not in self.table.groups:
-                if setting.kind is Mark.CHANGE and not self.table.open and not self._has_folders():
+                if setting.kind is Mark.CHANGE and not self.table.open and not may_have_folders(self.notes.document):
                     self._refuse_group(setting, group)
                     continue
                 why = f"`{setting.text}` chooses a part of the configuration that is not known here"
@@ -190,7 +168,7 @@ class _Keys:
             if self._holds(mask):
                 continue
             message = f"`{group}` has no option `{option}` in {self.release}"
-            if mask or not self._has_folders():
+            if mask or not may_have_folders(self.notes.document):
                 options = (word for word in catalog.options_of(name, group) if self._holds(catalog.option_in(name, group, word)))
                 self._refuse(setting.key_span, message, mask, help_=f"options are {', '.join(f'`{word}`' for word in options)}")
             else:
@@ -205,14 +183,6 @@ class _Keys:
         message = f"no list of defaults of `{self.table.name}` in {self.release} has the group `{group}`"
         self.notes.error(REFUSED, "", message, setting.key_span, "no group", help_, None, BY_HYDRA)
 
-    def _has_folders(self) -> bool:
-        """Return True if options may be in folders besides verl's."""
-        document = self.notes.document
-        program, path = document.program, document.program.config_path if document.program else ""
-        flags = {name for name, _ in program.options} if program else set()
-        is_own = path.removeprefix("./").rstrip("/") not in ("", "config") or (not path and "--config-path" in flags)
-        return is_own or "--config-dir" in flags or any(setting.key == "hydra.searchpath" for setting in document.settings)
-
     def section(self, owner: MapNode, path: str) -> None:
         """Report probable misspellings in a file, and sections without a map."""
         table = self.table
@@ -221,7 +191,7 @@ class _Keys:
             if entry.key.text in table.sections.get(path, {}):
                 if key in table.sections and isinstance(entry.value, MapNode):
                     self.section(entry.value, key)
-                elif key in table.sections and key not in table.groups and not _may_be_a_map(entry.value):
+                elif key in table.sections and key not in table.groups and not may_be_a_map(entry.value):
                     inner = next(iter(table.sections[key]))
                     self.notes.report_type(key, key, entry.value, "a map", f"write keys such as `{inner}` below it")
             elif refusal := self._refused_field(key):
@@ -264,7 +234,7 @@ class _Keys:
         return bool(mask >> self.release.index & 1)
 
     def _is_set(self, key: str) -> bool:
-        if any(_is_below(key, name) for name in self.added):
+        if any(is_key_below(key, name) for name in self.added):
             return False
         default = self.table.defaults.get(self.table.same.get(key, key))
         return key in self.table.sections or (default is not None and default.value not in (None, MANDATORY))
@@ -358,25 +328,6 @@ class _Keys:
         return Edit(setting.key_span, better) if self.excerpt(setting.key_span) == setting.key else None
 
 
-def _is_below(key: str, owner: str) -> bool:
-    return key == owner or key.startswith(f"{owner}.")
-
-
 def find_near(table: Table, key: str) -> str:
     """Return a similar key of the same section; "" if some release has the key."""
-    owner, _, name = key.rpartition(".")
-    if key in REAL or configurations().find_releases(table.name, key):
-        return ""
-    close = closest(name, table.sections.get(owner, {}), SLIP if len(name) > SHORT else 1)
-    if close is None:
-        return ""
-    # A difference of a whole word, or of a number, is not a misspelling.
-    words = name.count("_") != close.count("_")
-    slip = not words or distance(name.replace("_", ""), close.replace("_", "")) < SLIP
-    return f"{owner}.{close}".lstrip(".") if slip else ""
-
-
-def _may_be_a_map(value: Value) -> bool:
-    if isinstance(value, Scalar):
-        return value.is_null or is_unknown(value) or holds_interpolation(value.text)
-    return isinstance(value, MapNode)
+    return "" if key in REAL or configurations().find_releases(table.name, key) else find_neighbour(table, key)

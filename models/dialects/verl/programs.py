@@ -284,21 +284,21 @@ def configuration_of(document: Document, entry: EntryPoint) -> str:
     program, index = document.program, configurations().index
     if program is not None and program.config_name:
         name = bare(program.config_name)
-        return name if name in index else _of_defaults(document)
+        return name if name in index else base_in_defaults(document)
     if program is not None:
         # The name is given, but unknown.
         unsaid = any(name == "--config-name" for name, _ in program.options)
         return "" if unsaid else entry.configuration
     name = bare(document.source.name)
     if document.source.root.get("defaults") is not None:
-        return _of_defaults(document) or (name if name in index else "")
+        return base_in_defaults(document) or (name if name in index else "")
     strategy = find(document.root, "actor_rollout_ref.actor.strategy")
     if isinstance(strategy, Scalar) and strategy.text == "megatron":
         return entry.configuration.replace("ppo_trainer", "ppo_megatron_trainer")
     return name if name in index else entry.configuration
 
 
-def _of_defaults(document: Document) -> str:
+def base_in_defaults(document: Document) -> str:
     """Return the only known configuration in the `defaults` lists of all texts."""
     configuration = ""
     for source in (document.source, *document.included.values()):

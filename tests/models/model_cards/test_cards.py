@@ -144,6 +144,9 @@ def test_a_number_divides_or_is_repeated(what: str, amount: int, degree: int, ei
         ({"num_attention_heads": 8, "num_local_experts": 4}, False),
         ({"num_attention_heads": 8, "moe_num_experts": [64, 64]}, False),
         ({"num_attention_heads": 8, "ffn_config": {"moe_top_k": 2}}, False),
+        ({"num_attention_heads": 8, "model_type": "mixtral"}, False),
+        ({"num_attention_heads": 8, "architectures": ["Qwen3MoeForCausalLM"]}, False),
+        ({"num_attention_heads": 8, "architectures": ["LlamaForCausalLM"], "model_type": "llama"}, True),
     ],
 )
 def test_a_configuration_that_names_no_experts_has_none(config: dict[str, object], dense: bool) -> None:

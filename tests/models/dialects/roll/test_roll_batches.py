@@ -109,6 +109,11 @@ def test_an_unknown_batch_leaves_training_open_and_placement_not(old: str, key: 
     assert placement.verdict == "ok"
 
 
+def test_an_unknown_number_of_a_warning_decides_nothing() -> None:
+    text = RLVR.replace("PROMPTS", "64").replace("MORE", "worker_cls: x") + 'ppo_epochs: "${oc.env:EPOCHS}"\n'
+    assert verify(read(text, "training")).verdict == "ok"
+
+
 def test_an_unknown_batch_of_probabilities_decides_nothing() -> None:
     text = RLVR.replace("PROMPTS", "64").replace("MORE", 'infer_batch_size: "${oc.env:SIZE}"')
     assert verify(read(text, "training")).verdict == "ok"

@@ -293,8 +293,15 @@ def test_an_unknown_number_of_the_arithmetic_leaves_training_open(release: str, 
     assert placed.verdict == "ok" and not placed.missing
 
 
-def test_an_unknown_number_of_memory_leaves_nothing_open() -> None:
-    assert judged("0.9.0", {f"{R}.gpu_memory_utilization": "$(cat x)"}, machines="1x8").verdict == "ok"
+@pytest.mark.parametrize("key", [f"{R}.gpu_memory_utilization", f"{R}.val_kwargs.n", "data.dataloader_num_workers"])
+def test_an_unknown_number_outside_the_arithmetic_leaves_nothing_open(key: str) -> None:
+    assert judged("0.9.0", {key: "$(cat x)"}, machines="1x8").verdict == "ok"
+
+
+def test_an_evaluation_of_a_recipe_beside_a_program_leaves_nothing_open() -> None:
+    text = f"{reading('0.6.1', {}, machines='1x8').source.text}python3 -m recipe.r1.main_eval data.path=answers.parquet\n"
+    composer = Composer(frameworks=("verl==0.6.1",))
+    assert verify(read(Source("run.sh", text), read_shorthand("1x8"), level="training", composer=composer)).verdict == "ok"
 
 
 @pytest.mark.parametrize("group", ["model_engine", "actor@actor_rollout_ref.actor"])
@@ -422,3 +429,20 @@ def test_recipes_have_the_keys_of_their_commit() -> None:
     lines = {"reward_model.overlong_buffer.enable": True}
     for release, refused in (("0.7.0", False), ("b178a3cd", False), ("0.8.0", True)):
         assert any("overlong_buffer" in message for message in said(judged(release, lines, "recipe.dapo.main_dapo"))) is refused
+
+
+@pytest.mark.parametrize(("defaults", "verdict"), [("ppo_trainer, _self_", "ok"), ("ppo_trainer, mine, _self_", "incomplete")])
+@pytest.mark.parametrize("release", ["0.4.0", "0.5.0", "0.7.0", NEWEST])
+def test_known_defaults_have_no_keys_that_the_release_lacks(release: str, defaults: str, verdict: str) -> None:
+    text = f"""hydra: {{searchpath: [file://verl/trainer/config]}}
+defaults: [{defaults}]
+data: {{train_batch_size: 64}}
+algorithm: {{adv_estimator: grpo}}
+actor_rollout_ref:
+  model: {{path: /m}}
+  actor: {{ppo_mini_batch_size: 64, ppo_micro_batch_size_per_gpu: 1}}
+  rollout: {{name: vllm, tensor_model_parallel_size: 2, log_prob_micro_batch_size_per_gpu: 1}}
+trainer: {{nnodes: 1, n_gpus_per_node: 8}}
+"""
+    composer = Composer(frameworks=(f"verl=={release}",))
+    assert verify(read(Source("mine.yaml", text), read_shorthand("1x8"), level="training", composer=composer)).verdict == verdict
