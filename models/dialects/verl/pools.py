@@ -386,7 +386,7 @@ def _several(settings: Configuration, names: list[str], total: int, accelerators
         if degrees is None or replicas is None:
             return {}
         keys_of_teacher = [f"{path}.{key}" for key in ("key", "model_path", "inference.name")]
-        missing = [key for key in keys_of_teacher if not (settings.is_open(key, ROLES) or settings.has(key))]
+        missing = [key for key in keys_of_teacher if not (settings.has(key) or settings.is_open(key, ROLES))]
         if missing:
             lacks = " or ".join(f"`{key.removeprefix(f'{path}.')}`" for key in missing)
             message = f"teacher `{name}` has no {lacks}, which verl demands of each of several teachers"

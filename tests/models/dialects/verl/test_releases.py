@@ -446,3 +446,9 @@ trainer: {{nnodes: 1, n_gpus_per_node: 8}}
 """
     composer = Composer(frameworks=(f"verl=={release}",))
     assert verify(read(Source("mine.yaml", text), read_shorthand("1x8"), level="training", composer=composer)).verdict == verdict
+
+
+def test_an_unknown_model_of_a_teacher_leaves_nothing_open() -> None:
+    paths: dict[str, object] = {f"+distillation.teacher_models.t{number}.model_path": "$TEACHER" for number in range(2)}
+    report = judged("0.9.0", {**several(4, 4), **paths}, machines="4x4")
+    assert report.verdict == "ok" and not report.missing
