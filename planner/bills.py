@@ -1,4 +1,4 @@
-"""What a plan rests on: bills of memory, measurements of times, and assumptions."""
+"""Account of a plan: bills of memory, measurements of times, assumptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of a plan whose counts were chosen by time: it is not a better proved than its counts, nor than its placement."""
+"""Status of a plan with counts chosen by time: the weaker proof of its counts and its placement."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class Labels:
     value: Value | None = None
 
     @property
-    def listed(self) -> bool:
+    def is_list(self) -> bool:
         """True if the groups are a YAML list."""
         return isinstance(self.value, ListNode)
 
@@ -208,7 +208,7 @@ def place_component(spec: WrittenPlacement, spans: Mapping[str, Span]) -> Compon
 
 def _check_groups(spec: WrittenPlacement, common_nodes: list[int]) -> None:
     labels, value = spec.labels.names, spec.labels.value
-    if spec.labels.listed:
+    if spec.labels.is_list:
         spec.report("node group list", value, labels=",".join(labels))
     if common_nodes:
         spec.report("node in several groups", value, node=common_nodes[0])
@@ -270,7 +270,7 @@ class WrittenPlacement:
         """
         names, text, cluster = self.labels.names, self.text.text, self.context.cluster
         unique = tuple(dict.fromkeys(names))
-        is_listed = self.labels.listed or len(unique) < len(names)
+        is_listed = self.labels.is_list or len(unique) < len(names)
         if not is_broken and not is_listed:
             return None
         resources = number_ranks(cluster, unique)

@@ -1,4 +1,4 @@
-"""What a script says for certain is an answer, at the releases where it holds; what it leaves open names one thing to add."""
+"""Certain and open settings of scripts, at the releases where they hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the framework refuses in the file is not an answer, unless there is no other; and nothing is proved beside it."""
+"""Plans that the framework refuses in the file: no answer while there is another, and no proof beside them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a replica accepts is in its config; what is not a limit, and a model that cannot be sent, are refused before anything starts."""
+"""Limits of a replica: read from its config, refused before anything starts."""
 
 from __future__ import annotations
 
