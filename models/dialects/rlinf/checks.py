@@ -73,7 +73,7 @@ def _applies(mode: Mode, demand: Demand) -> bool:
         and not (has("whole_text") and mode.notes.partial)
         and (not phase or (bool(mode.phases) if phase == "any" else phase in mode.phases))
         and ("placed" not in demand or mode.has(demand["placed"]))
-        and not (has("chosen") and not mode.is_older_than(demand["until"]))
+        and not (has("chosen") and not mode.settings.is_older_than(demand["until"]))
         and has("whole", is_whole(mode)) is is_whole(mode)
         and not (has("trains") and mode.flag("runner.only_eval") is not False)
         and not (has("of") and (settings.word(demand["key"], SETTING) or "") not in known.names(demand["of"], mode.notes.choice))

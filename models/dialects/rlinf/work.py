@@ -187,11 +187,13 @@ def environments(mode: Mode) -> None:
     phases_of_job, stages = mode.phases, mode.settings.whole("rollout.pipeline_stage_num", SHARES, 1)
     if not phases_of_job or stages is None:
         return
-    is_decoupled = mode.task != "offline" and not mode.is_older_than("0.3") and mode.settings.flag("runner.enable_decoupled_mode", SHARES)
+    is_decoupled = (
+        mode.task != "offline" and not mode.settings.is_older_than("0.3") and mode.settings.flag("runner.enable_decoupled_mode", SHARES)
+    )
     if is_decoupled and mode.components.get("rollout"):
         mode.relations.append(Relation(NOT_FEWER, ("env", "rollout"), None, "RLinf's decoupled mode"))
     simulators, policies = mode.processes("env"), mode.processes("rollout")
-    if mode.is_older_than("0.2") and simulators and policies and policies % simulators:  # env_worker.py of v0.1
+    if mode.settings.is_older_than("0.2") and simulators and policies and policies % simulators:  # env_worker.py of v0.1
         better = policies // simulators * simulators or simulators
         mode.report("rollout not dealt to env", "rollout", policies=policies, simulators=simulators, better=better)
     for phase in phases_of_job:
@@ -200,7 +202,7 @@ def environments(mode: Mode) -> None:
         total = mode.settings.whole(f"env.{phase}.total_num_envs", SHARES, fits=fits)
         if total and groups:
             _deal_out(mode, phase, total, stages, groups, bool(is_decoupled))
-        if total and phase == "train" and not mode.is_older_than("0.3"):
+        if total and phase == "train" and not mode.settings.is_older_than("0.3"):
             has_model, standalone = (mode.settings.flag(f"reward.{key}", SETTING) for key in ("use_reward_model", "standalone_realworld"))
             if has_model and standalone is False:
                 mode.share("reward", total, WHAT, "RLinf notices it when the reward workers have started")
@@ -212,13 +214,15 @@ def _deal_out(mode: Mode, phase: str, total: Amount, stages: Amount, groups: Amo
     if processes and stages.value > 1:
         formula = f"{with_noun(total.value, 'environment')} // {with_noun(processes, 'process')} // {with_noun(stages.value, 'stage')}"
         mode.derive("env", f"environments per stage to {phase}", total.value // processes // stages.value, formula, total, stages)
-    is_pipelined = phase == "train" and not mode.is_older_than("0.3") and mode.settings.flag("runner.use_training_pipeline", SHARES)
+    is_pipelined = (
+        phase == "train" and not mode.settings.is_older_than("0.3") and mode.settings.flag("runner.use_training_pipeline", SHARES)
+    )
     reason, is_proved = _verdict(mode, total.value, stages.value, groups.value, bool(is_pipelined))
     mode.share("env", total, WHAT, reason, stages, groups, proved=is_proved)
     if is_pipelined:
         mode.share("actor", total, WHAT, "RLinf notices it when the env processes are constructed (`runner.use_training_pipeline`)")
     rollout = mode.components.get("rollout")
-    if mode.is_older_than("0.2") or is_decoupled:
+    if mode.settings.is_older_than("0.2") or is_decoupled:
         return  # in 0.1 each env process has the same number of rollout processes
     if total.value % stages.value == 0:
         reason = "RLinf notices it only at the first rollout, when it routes the environments"
@@ -370,7 +374,7 @@ def _check_updates(mode: Mode, batch: Amount) -> None:
     if not plain or "train" not in mode.phases or settings.flag("runner.use_training_pipeline", DEMANDS) is not False:
         return
     total, steps = settings.whole("env.train.total_num_envs", DEMANDS), settings.whole("env.train.max_steps_per_rollout_epoch", DEMANDS)
-    is_own_key = settings.at("env.train.rollout_epoch") is not None and not mode.is_older_than("0.3")
+    is_own_key = settings.at("env.train.rollout_epoch") is not None and not mode.settings.is_older_than("0.3")
     epochs = settings.whole("env.train.rollout_epoch" if is_own_key else "algorithm.rollout_epoch", DEMANDS, 1)
     chunk = settings.whole("actor.model.num_action_chunks", DEMANDS)
     if not total or not steps or not epochs or not chunk:
@@ -390,7 +394,7 @@ def _check_updates(mode: Mode, batch: Amount) -> None:
         stages = settings.whole("rollout.pipeline_stage_num", DEMANDS)
         is_even = stages and all(processes) and total.value % lcm(*(count * stages.value for count in processes)) == 0
         # 0.1 and 0.2 stop earlier, because the key is missing.
-        is_missed = mode.is_older_than("0.3") and epochs.scalar is None
+        is_missed = mode.settings.is_older_than("0.3") and epochs.scalar is None
         is_proved = is_even and batch.value % processes[2] == 0 and not is_missed
         micro = settings.whole("actor.micro_batch_size", DEMANDS)
         sizes = [size for size in divisors(samples) if size % ((micro.value if micro else 1) * (processes[2] or 1)) == 0]

@@ -196,7 +196,7 @@ class BatchChecks(RollChecks):
 
     def _is_dynamic(self, role: Role) -> bool:
         """Return True if batches are cut by tokens, or if unknown; never for a critic."""
-        if role.part != ACTOR_TRAIN or not self.setup.since("0.1.3"):
+        if role.part != ACTOR_TRAIN or not self.settings.since("0.1.3"):
             return False
         return self.settings.flag(role.path("use_dynamic_batching_in_train"), BATCH_NUMBERS) is not False
 

@@ -49,7 +49,7 @@ class ConfigurationBlocks(RollChecks):
     def __init__(self, setup: RollSetup) -> None:
         super().__init__(setup)
         self.known = setup.profile.blocks(setup.pipeline.config)
-        is_mixed = setup.notes.choice is not None and setup.since("0.2.1") and bool(setup.settings.flag("use_opd", STARTS))
+        is_mixed = setup.notes.choice is not None and setup.settings.since("0.2.1") and bool(setup.settings.flag("use_opd", STARTS))
         self.teachers_refer = setup.pipeline.ppo and (setup.pipeline.pure_opd or is_mixed)
         self.switches: dict[str, Switch] = {}
         if setup.pipeline.ppo:

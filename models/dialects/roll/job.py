@@ -152,10 +152,6 @@ class RollSetup:
         """Return the roles of a part, created or not."""
         return (role for role in self.roles if role.part == part)
 
-    def since(self, release: str) -> bool:
-        """Return True if the selected release is `release` or newer."""
-        return self.notes.choice is None or self.notes.choice.since(release)
-
     def may_hold(self, devices: int) -> bool:
         """Return False if the machines are known and have fewer devices."""
         return not isinstance(self.machines, Cluster) or devices <= self.machines.total()

@@ -45,7 +45,7 @@ _ANY = 10**9
 
 def devices_per_node(setup: RollSetup) -> int:
     """Return the devices that ROLL's driver counts, on the first node with accelerators."""
-    notes, machines, is_replaced = setup.notes, setup.machines, setup.since(REPLACED.since)
+    notes, machines, is_replaced = setup.notes, setup.machines, setup.settings.since(REPLACED.since)
     amount = _whole(setup, PER_NODE, 8, is_replaced)
     file_count = min(amount.value, MAX_ACCELERATORS_PER_NODE) if amount and amount.value > 0 else 8
     if not is_replaced:

@@ -47,7 +47,7 @@ class ModeChecks(RollChecks):
 
     def check_asynchronous(self) -> None:
         """Check the ratio, `generate_opt_level`, and the separate GPUs of generation."""
-        settings, async_ratio = self.settings, self.ratio if self.pipeline.ppo and self.setup.since("0.1.3") else None
+        settings, async_ratio = self.settings, self.ratio if self.pipeline.ppo and self.settings.since("0.1.3") else None
         if async_ratio is None or async_ratio <= 0 or self.pipeline.agentic:
             return
         if async_ratio < 1:
@@ -68,7 +68,7 @@ class ModeChecks(RollChecks):
 
     def check_partial_gpu(self) -> None:
         """Check the mode for explicit ids, or add relations for roles left to solve."""
-        has_mode = self.pipeline.agentic and self.pipeline.updates_models and self.setup.since("0.2.0")
+        has_mode = self.pipeline.agentic and self.pipeline.updates_models and self.settings.since("0.2.0")
         train, infer = self.setup.role(ACTOR_TRAIN), self.setup.role(ACTOR_INFER)
         if not has_mode or train is None or infer is None or not self.settings.flag(MODE, MODES, True):
             return
@@ -263,7 +263,7 @@ class TransferChecks(RollChecks):
         (_setup_colocated_model_update).
         """
         # Older releases broadcast weights to any ranks.
-        if not self.pipeline.updates_models or not self.setup.since("0.2.0"):
+        if not self.pipeline.updates_models or not self.settings.since("0.2.0"):
             return
         train, infer, components = self.setup.role(ACTOR_TRAIN), self.setup.role(ACTOR_INFER), self.setup.components
         for role in (train, infer):
@@ -362,7 +362,7 @@ class TransferChecks(RollChecks):
     def check_logits_transfer(self) -> None:
         """Check the backend, the data parallel sizes, and that NCCL never sends to itself."""
         student, teacher = self.setup.role(names.STUDENTS), self.setup.role(names.TEACHERS)
-        if student is None or teacher is None or not self.setup.since("0.1.3"):
+        if student is None or teacher is None or not self.settings.since("0.1.3"):
             return
         by_nccl = self.settings.word(BACKEND, MODES) == NCCL
         sender, receiver = self._side(teacher), self._side(student)

@@ -206,7 +206,7 @@ class StrategyChecks(RollChecks):
                 _divide(facts, Number(size, f"expert groups of ep {ep.value}{by_etp} x pp {role_degrees.pp.value} = {size}", ep))
         elif role.strategy in FSDP2:
             _check_meshes(facts, role_degrees)
-        elif role.strategy == SGLANG and self.setup.since("0.2.0"):
+        elif role.strategy == SGLANG and self.settings.since("0.2.0"):
             self._check_engines(role, role_degrees)
 
     def _check_engines(self, role: Role, role_degrees: StrategyDegrees) -> None:

@@ -361,6 +361,6 @@ def drop_critics(mode: Mode) -> None:
             mode.components.pop("critic", None)
     for name in [critic for critic in ("critic", CRITICS_INFERENCE, "actor_inference") if critic in mode.written]:
         mode.report("critic before 0.2", name, mode.written[name])
-        if mode.is_older_than("0.2"):
+        if mode.settings.is_older_than("0.2"):
             mode.components.pop(name, None)
             del mode.written[name]

@@ -251,7 +251,7 @@ class Mode(Facts):
         if only_eval is None or (interval is None and not only_eval):
             return ()
         # validate_embodied_cfg of 0.1 checks environments to train even without training.
-        trains = self.task == "embodied" and (not only_eval or self.is_older_than("0.2"))
+        trains = self.task == "embodied" and (not only_eval or self.settings.is_older_than("0.2"))
         return ("train",) * trains + ("eval",) * bool(only_eval or (interval is not None and interval.value > 0))
 
     @property
@@ -260,10 +260,6 @@ class Mode(Facts):
         candidates = (component for component in self.merged.components if not (component.timed and component.name in self.choices))
         overrides = (component for component in candidates if self.components.get(component.name, component).parallel != component.parallel)
         return frozenset(component.name for component in overrides)
-
-    def is_older_than(self, name: str) -> bool:
-        """Return True if the release at hand is older than the named release."""
-        return self.notes.choice is not None and self.notes.choice.is_older_than(name)
 
     def processes(self, name: str) -> int | None:
         """Return the number of processes of a component with explicit ranks, else None."""
