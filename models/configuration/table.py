@@ -129,10 +129,10 @@ def correct_key(table: Table, key: str, names_elsewhere: Mapping[str, str] = Map
         relatives = [candidate for candidate in same if len(sections.intersection(candidate.split("."))) > 1]
         same = relatives or (same if len(same) == 1 and len(last) > SHORT else [])
 
-    def far(candidate: str) -> tuple[int, int]:
+    def rank(candidate: str) -> tuple[int, int]:
         return -len(sections.intersection(candidate.split("."))), distance(key, candidate)
 
-    return min(same, key=far, default="")
+    return min(same, key=rank, default="")
 
 
 def find_neighbour(table: Table, key: str) -> str:

@@ -342,7 +342,7 @@ def guess_release(document: Document) -> ReleaseChoice:
     name = configuration_of(document, entry)
     if name:
         masks[name] = configurations().mask(name)
-        masks.update(_of_settings(document, name) if document.settings else _of_keys(document.root, name))
+        masks.update(_evidence_of_settings(document, name) if document.settings else _evidence_of_keys(document.root, name))
     for text, runs in facts("evidence").items():  # values that only some releases accept
         path, _, value = text.partition("=")
         scalar = find(document.root, path)
@@ -356,7 +356,7 @@ def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice |
     return infer_release(FOLDER / "releases.json", document, roots, guess_release)
 
 
-def _of_settings(document: Document, name: str) -> Iterator[tuple[str, int]]:
+def _evidence_of_settings(document: Document, name: str) -> Iterator[tuple[str, int]]:
     """Yield required keys, and keys with `+` that must be missing, with their releases."""
     catalog, all_releases = configurations(), (1 << len(releases().names)) - 1
     for group, option in find_choices(document, name):
@@ -373,10 +373,10 @@ def _of_settings(document: Document, name: str) -> Iterator[tuple[str, int]]:
             yield f"+{setting.key}", all_releases & ~catalog.find_valued(name, setting.key)
 
 
-def _of_keys(root: MapNode, name: str, path: str = "") -> Iterator[tuple[str, int]]:
+def _evidence_of_keys(root: MapNode, name: str, path: str = "") -> Iterator[tuple[str, int]]:
     for entry in root:
         key = f"{path}.{entry.key.text}".lstrip(".")
         if isinstance(entry.value, MapNode) and entry.value.entries:
-            yield from _of_keys(entry.value, name, key)
+            yield from _evidence_of_keys(entry.value, name, key)
         else:
             yield key, configurations().find_releases(name, key)
