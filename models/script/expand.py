@@ -1,4 +1,4 @@
-"""Expansion of words: parameters, arithmetic, quote removal and field splitting.
+"""Expansion of words: parameters, quote removal and field splitting.
 
 Source: the Bash Reference Manual, 3.5. A pattern of file names is unknown, but `key=*` stays as
 written. Braces within braces, or with variables, and the rest are unknown.
@@ -13,14 +13,14 @@ from fnmatch import translate
 from functools import lru_cache
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Iterable, Sequence
+from typing import TYPE_CHECKING, Iterable, Iterator, Sequence
 
 from ..record import dataclass
 from ..text.environment import NO_VENDOR
 from .arithmetic import NotComputed, calculate
 from .pieces import Place, WordPiece, WordText, bound, derive, join
 from .state import State
-from .syntax import Inner, Literal, Parameter, Part, Script, Word
+from .syntax import Part, Script, Word
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -33,6 +33,8 @@ _RANGE = re.compile(r"(-?\d{1,9})\.\.(-?\d{1,9})(?:\.\.(-?\d{1,9}))?")
 _ASSIGNED = re.compile(r"(?:\+\+|--)\s*([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*(?:(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--)", re.ASCII)
 _BLANKS = " \t\n"
 _GLOB = re.compile(r"[*?]|\[[^\[\]]+\]")
+_Stretch = tuple["WordText | None", str]
+"""Text and the signs that separate its fields; None ends a field."""
 
 
 def names_assigned(expression: str) -> set[str]:
@@ -41,7 +43,7 @@ def names_assigned(expression: str) -> set[str]:
 
 
 @lru_cache
-def _stretch(separators: str) -> re.Pattern[str]:
+def _splitter(separators: str) -> re.Pattern[str]:
     """Return the pattern of a separator or of a text between separators."""
     blanks = "".join(sign for sign in separators if sign in _BLANKS)
     signs = re.escape("".join(sign for sign in separators if sign not in _BLANKS))
@@ -49,50 +51,38 @@ def _stretch(separators: str) -> re.Pattern[str]:
     return re.compile(f"(?P<sign>{blank}*{sign}{blank}*)|(?P<blank>{blank}+)|[^{blanks}{signs}]+")
 
 
-class _Fields:
-    """Fields of one word, split at blanks or other separators (3.5.7, Word Splitting)."""
+def _split(stretches: Iterable[_Stretch]) -> tuple[list[WordText], frozenset[str]]:
+    """Return the fields of a word (3.5.7, Word Splitting), and the unset variables outside of fields.
 
-    def __init__(self) -> None:
-        self._finished, self._pieces, self._begun = list[WordText](), list[WordPiece](), False
-
-    def add(self, text: WordText, separators: str) -> None:
-        """Add text; split at separators, an empty text makes no field alone."""
-        for piece in text.pieces:
+    An empty text makes no field alone, unless it is in quotes, without separators.
+    """
+    fields, pieces, begun = list[WordText](), list[WordPiece](), False
+    for text, separators in (*stretches, (None, "")):
+        for piece in text.pieces if text is not None else ():
             if not separators or piece.unknown or not piece.text:
-                self._pieces.append(piece)
-                self._begun = self._begun or bool(piece.unknown) or any(name[0] == "$" for name in piece.unset)
+                pieces.append(piece)
+                begun = begun or bool(piece.unknown) or any(name[0] == "$" for name in piece.unset)
                 continue
-            for match in _stretch(separators).finditer(piece.text):
-                if match["sign"] or match["blank"]:
-                    self._begun = self._begun or bool(match["sign"])
-                    self.next()
-                else:
-                    self._pieces.append(piece.cut(*match.span()))
-                    self._begun = True
-        self._begun = self._begun or not separators
+            for match in _splitter(separators).finditer(piece.text):
+                begun = begun or not match["blank"]
+                if not (match["sign"] or match["blank"]):
+                    pieces.append(piece.cut(*match.span()))
+                elif begun:
+                    fields.append(WordText(tuple(pieces)))
+                    pieces, begun = [], False
+        begun = begun or (text is not None and not separators)
+        if text is None and begun:
+            fields.append(WordText(tuple(pieces)))
+            pieces, begun = [], False
+    return fields, WordText(tuple(pieces)).unset
 
-    def next(self) -> None:
-        """End the current field, if any."""
-        if self._begun:
-            self._finished.append(WordText(tuple(self._pieces)))
-            self._pieces, self._begun = [], False
 
-    def add_all(self, texts: Iterable[WordText], separators: str) -> None:
-        """Add texts with an end of the field between them."""
-        for position, text in enumerate(texts):
-            if position:
-                self.next()
-            self.add(text, separators)
-
-    @property
-    def unset(self) -> set[str]:
-        """Unset variables of the pieces that made no field."""
-        return {name for piece in self._pieces for name in piece.unset}
-
-    def all(self) -> list[WordText]:
-        """Return all fields."""
-        self.next()
-        return self._finished
+def _apart(texts: Iterable[WordText], separators: str) -> Iterator[_Stretch]:
+    """Yield texts with an end of the field between them."""
+    for position, text in enumerate(texts):
+        if position:
+            yield None, ""
+        yield text, separators
 
 
 @dataclass
@@ -108,26 +98,23 @@ class Expander(ABC):
         return [field for word in words for field in self._fields_of(word)]
 
     def _fields_of(self, word: Word) -> list[WordText]:
-        place, fields = self._place(word), _Fields()
+        place = self._place(word)
         if has_braces(word.parts):
-            words = _alternatives("".join(part.text if isinstance(part, Literal) and not part.quoted else "{" for part in word.parts))
+            words = _alternatives("".join(part.plain for part in word.parts))
             if words is None:
                 return [WordText.unknown(self.script.show(word.place), place, "braces that make several words are not followed")]
             self.state.budget.spend(len(words))
             return [WordText.of(text, place) for text in words if text]
-        self._spread(fields, word.parts)
-        texts = fields.all()
-        self.dropped |= fields.unset if not texts else set()
+        texts, unset = _split(self._stretches(word.parts))
+        self.dropped |= unset if not texts else set()
         self.state.budget.spend(1 + len(word.parts) // 2 + len(texts) // 50 + sum(map(_cost, texts)))
-        if any(isinstance(part, Literal) and not part.quoted and _GLOB.search(part.text) for part in word.parts):
+        if any(_GLOB.search(part.plain) for part in word.parts):
             texts = [text if "=" in text.plain else self._unknown(word, "it stands for the names of files") for text in texts]
         return [bound(text, place) for text in texts]
 
     def separate(self, text: WordText) -> list[WordText]:
         """Split a text into fields. Raises NotComputed if the separators are unknown."""
-        fields = _Fields()
-        fields.add(text, self._separators)
-        return fields.all()
+        return _split([(text, self._separators)])[0]
 
     def text(self, parts: Sequence[Part]) -> WordText:
         """Expand parts without splitting, as in an assignment."""
@@ -190,50 +177,45 @@ class Expander(ABC):
     def _place(self, part: Part | Word) -> Place:
         return self.script.origin.place(*part.place)
 
-    def _spread(self, fields: _Fields, parts: Sequence[Part], splits_literals: bool = False) -> None:
-        """Add the parts of a word to its fields; expansions without quotes are split."""
+    def _stretches(self, parts: Sequence[Part], splits_literals: bool = False) -> Iterator[_Stretch]:
+        """Yield the texts of the parts of a word; expansions without quotes are split."""
         for part in parts:
-            place, splits = self._place(part), not part.quoted
             try:
-                signs = self._separators if splits and (splits_literals or not isinstance(part, Literal)) else ""
-                if isinstance(part, Literal):
-                    fields.add(self._text(part), signs)
-                elif isinstance(part, Parameter) and part.is_list and (splits or "@" in (part.name, part.index)):
-                    fields.add_all(self._elements(part), signs)
-                elif splits and isinstance(part, Parameter) and part.takes_default:
+                signs = self._separators if not part.quoted and (splits_literals or part.kind != "text") else ""
+                if part.keeps_elements:
+                    yield from _apart(self._elements(part), signs)
+                elif not part.quoted and part.takes_default:
                     value, names = self._value_or_default(part)
                     if value is not None:
-                        fields.add(value, signs)
-                        continue
-                    inner = _Fields()
-                    self._spread(inner, part.arguments[0], True)
-                    fields.add_all([text.use_at(place).assuming(names, place) for text in inner.all()], "")
+                        yield value, signs
+                    else:
+                        place, fields = self._place(part), _split(self._stretches(part.arguments[0], True))[0]
+                        yield from _apart((text.use_at(place).assuming(names, place) for text in fields), "")
                 else:
-                    fields.add(self._text(part), signs)
+                    yield self._text(part), signs
             except NotComputed as problem:
-                fields.add(self._unknown(part, str(problem)), "")
+                yield self._unknown(part, str(problem)), ""
 
     def _text(self, part: Part) -> WordText:
         """Return the text of a part that is not split."""
         whole = self.script.origin.cut(*part.place)
         if not whole.known:
             return whole
-        if isinstance(part, Literal):
+        if part.kind == "text":
             if whole.plain == part.text or not part.text:
                 return whole if part.text else WordText()
             return WordText.of(part.text, self._place(part))
         try:
-            return self._parameter(part) if isinstance(part, Parameter) else self._inner(part)
+            return self._parameter(part) if part.kind == "parameter" else self._nested(part)
         except NotComputed as problem:
             return self._unknown(part, str(problem))
 
     def _unknown(self, part: Part | Word, why: str, path: str = "") -> WordText:
-        source_text = self.script.text[slice(*part.place)]
-        return WordText.unknown(source_text, self._place(part), why, path)
+        return WordText.unknown(self.script.text[slice(*part.place)], self._place(part), why, path)
 
-    def _inner(self, part: Inner) -> WordText:
+    def _nested(self, part: Part) -> WordText:
         """Expand a sum, a command or a home folder. Raises NotComputed."""
-        excerpt = self.script.show(part.place)
+        excerpt, inner_text = self.script.show(part.place), self.script.text[slice(*part.inside)]
         if part.kind == "tilde":
             raise NotComputed("`~` is a folder of the machine where the script runs")
         if part.kind == "sum":
@@ -241,12 +223,11 @@ class Expander(ABC):
                 return self.calculate(self.text(self.script.parts(*part.inside, True)), self._place(part))
             except NotComputed as problem:
                 raise NotComputed(f"`{excerpt}` is not known: {problem}") from problem
-        inner_text = self.script.text[slice(*part.inside)]
-        if part.kind == "process" or (excerpt[:1] == "`" and "\\" in inner_text):
-            return self._unknown(part, f"`{excerpt}` is a command, which is not run")
-        text = self.capture(Script(inner_text, self.script.origin.cut(*part.inside), self.script.time))
-        if any(not piece.unknown for piece in text.pieces) or not text.pieces:
-            return text
+        text = WordText.unknown("", self._place(part), "")
+        if part.kind == "command" and not (excerpt[:1] == "`" and "\\" in inner_text):
+            text = self.capture(Script(inner_text, self.script.origin.cut(*part.inside), self.script.time))
+            if any(not piece.unknown for piece in text.pieces) or not text.pieces:
+                return text
         why = NO_VENDOR if NO_VENDOR in text.why_unknown else f"`{excerpt}` is a command, which is not run"
         return self._unknown(part, why, text.path)
 
@@ -262,24 +243,22 @@ class Expander(ABC):
         body, start = self.script.range(parts["heredoc_body"]), self.script.read(parts["heredoc_start"])
         is_quoted = any(sign in start for sign in "'\"\\")
         text = self.script.origin.cut(*body) if is_quoted else self.text(self.script.parts(*body, True))
-        if "<<-" not in parts:
-            return text
         lines = re.finditer(r"^\t*([^\n]*\n?)", text.plain, re.MULTILINE)
-        return join(text.cut(*line.span(1)) for line in lines)
+        return join(text.cut(*line.span(1)) for line in lines) if "<<-" in parts else text
 
     # -- parameters
 
-    def _parameter(self, part: Parameter) -> WordText:
+    def _parameter(self, part: Part) -> WordText:
         place = self._place(part)
-        if not part.name:
+        if not part.text:
             raise NotComputed(f"`{self.script.show(part.place)}` is of a form that is not followed")
-        if part.length and (part.index in ("@", "*") or part.name in "@*"):
-            texts = self.state.elements(part.name, place)
+        if part.length and (part.index in ("@", "*") or part.text in "@*"):
+            texts = self.state.elements(part.text, place)
             if any(not text.known for text in texts):
                 raise NotComputed("how many elements there are is not known")
             return derive(str(len(texts)), texts, place)
         if part.is_list:
-            between = self._separators[:1] if "*" in (part.name, part.index) else " "
+            between = self._separators[:1] if "*" in (part.text, part.index) else " "
             return join(self._elements(part), between, place)
         if part.takes_default:
             value, names = self._value_or_default(part)
@@ -291,9 +270,9 @@ class Expander(ABC):
             return derive(str(len(value.plain)), [value], place)
         return self._apply_operator(value, part) if part.operator else value
 
-    def _value(self, part: Parameter) -> tuple[WordText | None, frozenset[str]]:
+    def _value(self, part: Part) -> tuple[WordText | None, frozenset[str]]:
         """Return the value of a parameter; None and the name if it is not set."""
-        name, place, nothing = part.name, self._place(part), frozenset[str]()
+        name, place, nothing = part.text, self._place(part), frozenset[str]()
         if isinstance(part.index, tuple) and name != "BASH_SOURCE":
             entry = self.state.variables.get(name)
             if isinstance(entry, WordText) and not entry.known:
@@ -303,13 +282,11 @@ class Expander(ABC):
             index += len(elements) if index < 0 else 0
             return (elements[index].use_at(place) if 0 <= index < len(elements) else None), nothing
         value = self.state.scalar(name, place)
-        if value is not None or name in self.state.variables:
+        if value is not None or name in self.state.variables or (name.isdecimal() and self.state.given):
             return value, nothing
-        if name.isdecimal():
-            return None, nothing if self.state.given else frozenset({f"${name}"})
-        return None, frozenset({name})
+        return None, frozenset({f"${name}" if name.isdecimal() else name})
 
-    def _value_or_default(self, part: Parameter) -> tuple[WordText | None, frozenset[str]]:
+    def _value_or_default(self, part: Part) -> tuple[WordText | None, frozenset[str]]:
         """Evaluate `${X:-default}` and similar.
 
         Returns None if the default counts, and the variables that are assumed unset then. Raises
@@ -325,14 +302,14 @@ class Expander(ABC):
         if is_set and kind != "+":
             return value, names
         if kind == "?":
-            self.state.unsure({part.name} & {*names}, self._place(part), "the script ends where it is not set, so it will be set")
-            raise NotComputed(f"`{part.name}` must be set, or the script ends here")
+            self.state.unsure({part.text} & {*names}, self._place(part), "the script ends where it is not set, so it will be set")
+            raise NotComputed(f"`{part.text}` must be set, or the script ends here")
         names = names if value is None else value.unset | value.assumed
         if kind == "=":
-            self.state.assign(part.name, self.text(part.arguments[0]).assuming(names, self._place(part)))
+            self.state.assign(part.text, self.text(part.arguments[0]).assuming(names, self._place(part)))
         return None, names
 
-    def _apply_operator(self, value: WordText, part: Parameter) -> WordText:
+    def _apply_operator(self, value: WordText, part: Part) -> WordText:
         sign, arguments, place = part.operator, part.arguments, self._place(part)
         if not value.known:
             raise NotComputed(value.why_unknown)
@@ -356,29 +333,27 @@ class Expander(ABC):
         head, tail = value.plain[:end], value.plain[end:]
         return derive((head.upper() if sign[0] == "^" else head.lower()) + tail, [value], place)
 
-    def _elements(self, part: Parameter) -> list[WordText]:
+    def _elements(self, part: Part) -> list[WordText]:
         """Return the elements of a list, or those of `${@:offset:length}`. Raises NotComputed."""
         place = self._place(part)
-        texts = self.state.elements(part.name, place)
+        texts = self.state.elements(part.text, place)
         if not part.operator:
             return texts
-        if part.operator != ":":
-            raise NotComputed("an operator on a whole list is not followed")
-        numbers = [int(self.calculate(self.text(argument), place).plain) for argument in part.arguments]
-        start = numbers[0] - (part.name in "@*")  # arguments count from 1
-        if start < 0 or min(numbers) < 0:
-            raise NotComputed("a part that counts from the end is not followed")
+        numbers = [int(self.calculate(self.text(argument), place).plain) for argument in part.arguments if part.operator == ":"]
+        if not numbers or min(numbers) < (part.text in "@*"):  # arguments count from 1
+            raise NotComputed("an operator on a whole list, and a part that counts from the end, are not followed")
+        start = numbers[0] - (part.text in "@*")
         return texts[start:][: numbers[1] if len(numbers) > 1 else None]
 
 
 def has_braces(parts: Iterable[Part]) -> bool:
     """Return True if brace expansion makes several words of the parts."""
-    return _BRACES.search("".join(part.text if isinstance(part, Literal) and not part.quoted else "\0" for part in parts)) is not None
+    return _BRACES.search("".join(part.plain for part in parts)) is not None
 
 
 def _alternatives(text: str) -> list[str] | None:
-    """Return the words that braces make; None if they are nested, or too many."""
-    if re.search("[{}]", _BRACES.sub("", text)):
+    """Return the words that braces make; None if they are nested, hold an expansion, or are too many."""
+    if re.search("[{}\0]", _BRACES.sub("", text)) or any("\0" in braces for braces in _BRACES.findall(text)):
         return None
     choices, position = list[list[str]](), 0
     for braces in _BRACES.finditer(text):

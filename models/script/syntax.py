@@ -9,7 +9,7 @@ import re
 from dataclasses import field
 from functools import cached_property, lru_cache
 from time import process_time
-from typing import TYPE_CHECKING, Iterator, Union
+from typing import TYPE_CHECKING, Iterator, NamedTuple, Union
 
 from ..record import dataclass
 from .pieces import Place, WordText
@@ -62,34 +62,34 @@ def check_depth(depth: int, position: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
-    """Literal text, without the signs that quote it."""
-
-    text: str
-    place: Place
-    quoted: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """Parameter expansion: `$NAME` or `${NAME...}`.
+class Part:
+    """Part of a word.
 
     Attributes
     ----------
-    name : name; "" if the form is out of scope.
-    index : text in brackets: ``@``, ``*``, the parts of a subscript, or None.
+    kind : ``text``, ``parameter``, ``sum``, ``command``, ``process`` or ``tilde``.
+    text : literal text without quotes, or the name of a parameter; "" for an unsupported form.
+    inside : place of the content of a sum or command.
+    index : text in brackets after a name: ``@``, ``*``, the parts of a subscript, or None.
     operator : such as ``:-``, ``%%``, ``//``, ``:``, ``^^``; "" for none.
     arguments : one or two operands of the operator.
     length : True for `${#NAME}`.
     """
 
-    name: str
+    kind: str
+    text: str
     place: Place
     quoted: bool = False
+    inside: Place = (0, 0)
     index: Union[str, tuple[Part, ...], None] = None
     operator: str = ""
     arguments: tuple[tuple[Part, ...], ...] = ()
     length: bool = False
+
+    @property
+    def plain(self) -> str:
+        """Text outside of quotes; a sign without a meaning for anything else."""
+        return self.text if self.kind == "text" and not self.quoted else "\0"
 
     @property
     def takes_default(self) -> bool:
@@ -99,27 +99,15 @@ class Parameter:
     @property
     def is_list(self) -> bool:
         """True for all arguments or all elements of an array."""
-        return not self.length and (self.name in ("@", "*") or self.index in ("@", "*"))
+        return self.kind == "parameter" and not self.length and (self.text in ("@", "*") or self.index in ("@", "*"))
+
+    @property
+    def keeps_elements(self) -> bool:
+        """True for a list whose elements stay apart, also within quotes."""
+        return self.is_list and (not self.quoted or "@" in (self.text, self.index))
 
 
-@dataclass(frozen=True, slots=True)
-class Inner:
-    """Nested construct: `$((...))`, `$(...)`, backticks, `<(...)` or `~`.
-
-    `inside` is the place of the content.
-    """
-
-    kind: str
-    inside: Place
-    place: Place
-    quoted: bool = False
-
-
-Part = Union[Literal, Parameter, Inner]
-
-
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(NamedTuple):
     """Word of a command."""
 
     parts: tuple[Part, ...]
@@ -288,20 +276,20 @@ class Script:
             first, after = position, text[position + 1 : min(position + 2, end)]
             if match := plain.match(text, position, end):
                 position = match.end()
-                parts.append(Literal(match[0], (first, position), quoted))
+                parts.append(Part("text", match[0], (first, position), quoted))
             elif letter == "\\":
                 position = min(position + 2, end)
                 stays = not after or (quoted and after not in '$`"\\\n')
                 if after != "\n":
-                    parts.append(Literal("\\" * stays + after, (first, position), True))
+                    parts.append(Part("text", "\\" * stays + after, (first, position), True))
             elif letter == "'" and not quoted:
                 position = text.find("'", position + 1) + 1
                 if not position:
                     raise Unreadable("`'` is not closed", first)
-                parts.append(Literal(text[first + 1 : position - 1], (first + 1, position - 1), True))
+                parts.append(Part("text", text[first + 1 : position - 1], (first + 1, position - 1), True))
             elif letter == '"' and (not quoted or "}" in stops):  # within an expansion, quotes nest
                 inner, position = self._within(first + 1, '"', True, depth + 1)
-                parts += inner or [Literal("", (position, position), True)]
+                parts += inner or [Part("text", "", (position, position), True)]
                 position += 1
             elif letter == "$":
                 part, position = self._dollar(first, end, quoted, depth + 1)
@@ -310,16 +298,16 @@ class Script:
                 kind, inside, closer = ("command", first + 1, "`") if letter == "`" else ("process", first + 2, ")")
                 close = self._within(inside, closer, depth=depth + 1)[1]
                 position = close + 1
-                parts.append(Inner(kind, (inside, close), (first, position), quoted))
+                parts.append(Part(kind, "", (first, position), quoted, (inside, close)))
             elif letter == nested[:1] and not quoted:
                 inner, close = self._within(first + 1, nested[1], depth=depth + 1)
                 position = close + 1
-                parts += [Literal(letter, (first, first + 1)), *inner, Literal(nested[1], (close, position))]
+                parts += [Part("text", letter, (first, first + 1)), *inner, Part("text", nested[1], (close, position))]
             else:
                 position += 1
                 is_tilde = letter == "~" and _BEFORE_TILDE.fullmatch(text, start, first) and not quoted and after in ("", "/")
                 place = (first, position)
-                parts.append(Inner("tilde", place, place) if is_tilde else Literal(letter, place, quoted))
+                parts.append(Part("tilde" if is_tilde else "text", letter, place, quoted))
         return tuple(parts), position
 
     def _dollar(self, start: int, end: int, quoted: bool, depth: int) -> tuple[Part, int]:
@@ -333,17 +321,17 @@ class Script:
                 is_sum = text.startswith(")", position)
             close = self._within(position, ")", depth=depth)[1]
             kind, width = ("sum", 2) if is_sum else ("command", 1)
-            return Inner(kind, (start + 1 + width, close + 1 - width), (start, close + 1), quoted), close + 1
+            return Part(kind, "", (start, close + 1), quoted, (start + 1 + width, close + 1 - width)), close + 1
         if after == "[" or (after == "'" and not quoted):
             close = self._within(start + 2, "]" if after == "[" else "'", after == "'", depth)[1]
-            return Parameter("", (start, close + 1), quoted), close + 1
+            return Part("parameter", "", (start, close + 1), quoted), close + 1
         name = _PARAMETER.match(text, start + 1, end)
         if name is None:  # `$"..."` is a text in quotes
             text = "" if after == '"' and not quoted else "$"
-            return Literal(text, (start, start + 1), quoted), start + 1
-        return Parameter(name[0], (start, name.end()), quoted), name.end()
+            return Part("text", text, (start, start + 1), quoted), start + 1
+        return Part("parameter", name[0], (start, name.end()), quoted), name.end()
 
-    def _read_braced(self, start: int, quoted: bool, depth: int) -> tuple[Parameter, int]:
+    def _read_braced(self, start: int, quoted: bool, depth: int) -> tuple[Part, int]:
         text, head = self.text, _HEAD.match(self.text, start + 2)
         position, index = head.end() if head else start + 2, None
         if head and text.startswith("[", position):
@@ -363,5 +351,5 @@ class Script:
                 arguments = (*arguments, argument)
         place = (start, close + 1)
         if head is None or (head[1] if operator else close > position):
-            return Parameter("", place, quoted), close + 1
-        return Parameter(head[2], place, quoted, index, sign, arguments, head[1] is not None), close + 1
+            return Part("parameter", "", place, quoted), close + 1
+        return Part("parameter", head[2], place, quoted, (0, 0), index, sign, arguments, head[1] is not None), close + 1
