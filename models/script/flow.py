@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 MAX_TURNS = 100
 """Largest number of turns of a loop, or of branches of a condition."""
 UNKNOWN = Truth(None, "it depends on how a command ends")
+_LEAVING = ("break", "continue")
 _NO_VALUES: Mapping[str, WordText] = {}
 _OFTEN = "it depends on how often a loop was gone through"
 _ENDING = ("command", "test_command", "subshell", "pipeline", "variable_assignment", "variable_assignments")
@@ -42,7 +43,6 @@ class ControlFlow(Expander):
     unread : places of commands that may set variables from unread texts.
     branches : conditions of the enclosing branches.
     broken : True if it is unknown whether a loop was left.
-    left : state after the loop if it was left so.
     returned : True if it is unknown whether, or where, a function returned.
     went_past : True if an exit was skipped that happens only because an input is unset.
     exit_place : place of the last command that ended the script; None before any.
@@ -54,7 +54,6 @@ class ControlFlow(Expander):
     unread: list[Place] = field(default_factory=list)
     branches: list[Truth] = field(default_factory=list)
     broken: bool = False
-    left: State | None = None
     returned: bool = False
     depth: int = 0
     went_past: bool = False
@@ -107,7 +106,7 @@ class ControlFlow(Expander):
 
     def fork(self) -> Self:
         """Return an interpreter for a subshell, whose variables are lost."""
-        return replace(self, state=self.state.copy(), broken=False, left=None)
+        return replace(self, state=self.state.copy(), broken=False)
 
     def print(self, text: WordText) -> None:
         """Add to what is read by the enclosing `$(...)`, pipe or file, if any."""
@@ -125,24 +124,16 @@ class ControlFlow(Expander):
             truth = branch()
             first, self.state = self.state, before
             alternative()
-        second, self.state = self.state, first
-        ends = (first.ended, second.ended)
-        self.broken = self.broken or any(end.startswith(("break", "continue")) for end in ends)
-        self.returned = self.returned or "return" in ends
-        for state in (first, second):
-            if state.ended in ("break", "continue"):
-                self._leave_loop(replace(state.copy(), ended=""), place)
-        if first.ended and not second.ended:
-            self.state = second
-        elif not first.ended and not second.ended:
-            first.merge(second, place, why)
+        states = (first, self.state)
+        self.returned = self.returned or any(state.ended == "return" for state in states)
+        self.broken = self.broken or any(state.ended.startswith(_LEAVING) for state in states)
+        following = [state for state in states if state.ended not in ("exit", "return")] or [first]
+        self.state = following[0]
+        if len(following) > 1:
+            if first.ended != following[1].ended:
+                first.ended = ""  # a loop that may be left is followed on
+            first.merge(following[1], place, why)
         return truth
-
-    def _leave_loop(self, state: State, place: Place) -> None:
-        """Note a state in which the loop may end."""
-        if self.left is not None:
-            state.merge(self.left, place, _OFTEN)
-        self.left = state
 
     def _list(self, node: Node) -> Truth:
         nodes = [child for child in node.named_children if child.type != "comment"]
@@ -160,11 +151,9 @@ class ControlFlow(Expander):
                 following = self.statement(node)
         return truth.both(following) if is_and else truth.either(following)
 
-    def _pipeline(self, node: Node) -> Truth:
-        return self._pipe(node, self.state.text_of(INPUT))
-
-    def _pipe(self, node: Node, text: WordText | None) -> Truth:
-        """Interpret `a | b`: each command in a subshell, which reads what the one before prints, the first `text`."""
+    def _pipe(self, node: Node) -> Truth:
+        """Interpret `a | b`: each command in a subshell, which reads what the one before prints."""
+        text = self.state.text_of(INPUT)
         truth = HOLDS
         for child in node.named_children:
             shell = self.fork()
@@ -237,19 +226,13 @@ class ControlFlow(Expander):
     # -- loops
 
     def _loop(self, node: Node) -> Truth:
-        before, outer, place = dict(self.state.variables), (self.broken, self.left), self.script.place(node)
-        self.broken, self.left = False, None
-        body = node.child_by_field_name("body")
+        before, outer, place = dict(self.state.variables), self.broken, self.script.place(node)
+        self.broken, body = False, node.child_by_field_name("body")
         interpret = self._for_each if node.type == "for_statement" else self._while
         truth = interpret(node, body.children[1:-1] if body is not None else [], place)
-        broken, left = self.broken, self.left
-        self.broken, self.left = outer
+        broken, self.broken = self.broken, outer
         if broken:
             self._unsettle(before, place, _OFTEN)
-        if left is not None and self.state.ended:  # one turn ends the script, unless a turn before it left the loop
-            self.returned, self.state = self.returned or self.state.ended == "return", left
-        elif left is not None:
-            self.state.merge(left, place, _OFTEN)
         return UNKNOWN if broken else truth if truth.value is False else HOLDS
 
     def _for_each(self, node: Node, body: Sequence[Node], place: Place) -> Truth:
@@ -328,7 +311,7 @@ class ControlFlow(Expander):
     def _has_left(self) -> bool:
         """Return True if the loop ends after this turn; `continue` begins the next turn."""
         end_word = self.state.ended
-        if end_word.startswith(("break", "continue")):  # `continue 2` ends this loop and begins a turn of the next one
+        if end_word.startswith(_LEAVING):  # `continue 2` ends this loop and begins a turn of the next one
             self.state.ended = end_word.removesuffix("+") if end_word[-1] == "+" else ""
         return end_word not in ("", "continue")
 

@@ -224,7 +224,10 @@ class Follower(ControlFlow):
             start = self.state.text_of(file) if appends else WordText()
             self.state.put(file, None if start is None or text is None else join([start, text]))
         if pipe is not None:
-            return self._pipe(pipe, text)
+            self.state.put(INPUT, text)
+            truth = self._pipe(pipe)
+            self.state.put(INPUT, before[INPUT])
+            return truth
         for sign, part in zip(parts, parts[1:]):
             truth = self._continue(truth, sign.type == "&&", part) if sign.type in ("&&", "||") else truth
         return truth
@@ -478,7 +481,7 @@ class Follower(ControlFlow):
 
 _STATEMENTS = {
     "list": Follower._list,
-    "pipeline": Follower._pipeline,
+    "pipeline": Follower._pipe,
     "negated_command": Follower._negate,
     "if_statement": Follower._if,
     "case_statement": Follower._case,
