@@ -45,33 +45,34 @@ class Arguments:
     Attributes
     ----------
     shell : True for words of a script.
-    hydra : True if Hydra is known to read the words; otherwise nothing is refused.
+    hydra : True if Hydra is known to read the words.
+    taken : the options of a program that argparse reads and that takes no settings; else nothing is refused.
     settings : settings in the order of the command line.
     options : values by option name without dashes; an empty text for an unknown value.
-    positional : words that are neither settings nor options; only programs without Hydra take them.
+    positional : words that are neither settings nor options, each with the kind of refusal, if
+        certain, and the setting that is meant.
     reasons : why a value is unknown, by its place.
     assumed : variables assumed unset for a value, by its place.
     multirun : True if Hydra starts a job for every value of a sweep.
-    apart : setting that is meant, by the place of a key with blanks before its `=`.
     """
 
     source: Source
     environment: Environment
     shell: bool = True
     hydra: bool = True
+    taken: tuple[str, ...] = ()
     settings: list[Setting] = field(default_factory=list)
     options: dict[str, WordText] = field(default_factory=dict)
-    positional: list[WordText] = field(default_factory=list)
+    positional: list[tuple[WordText, str, str]] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     unchecked: list[Unchecked] = field(default_factory=list)
     reasons: dict[Span, str] = field(default_factory=dict)
     assumed: dict[Span, frozenset[str]] = field(default_factory=dict)
     multirun: bool = False
-    apart: dict[Span, str] = field(default_factory=dict)
 
     def read(self, words: Sequence[WordText]) -> None:
-        """Parse all words."""
-        rest, self.multirun = list(words), any(word.plain in _MULTIRUN for word in words)
+        """Parse all words, as argparse does: of settings apart from each other, it takes the first ones."""
+        rest, self.multirun, ended = list(words), any(word.plain in _MULTIRUN for word in words), False
         while rest:
             word = rest.pop(0)
             plain = word.plain
@@ -79,30 +80,36 @@ class Arguments:
                 name, equals, _ = plain.partition("=")
                 value = word.cut(len(name) + 1) if equals else WordText()
                 name, is_option = self._option_named(name) if word.known else (name, True)
-                may_have_value = name in _INFO or not is_option
+                may_have_value = name in _INFO or not (is_option or self.taken)
                 if not equals and rest and (name in _WITH_VALUE or (may_have_value and not re.match("-|.*=", rest[0].plain))):
                     value = rest.pop(0)
-                if is_option:
+                if is_option or self.taken:
                     self.options[_WITH_VALUE.get(name, name.lstrip("-"))] = value
-                else:
-                    self.positional.append(word)
-            elif _KEY.match(plain) or plain.startswith("~"):
+                    ended = ended or (self.hydra and bool(self.settings) and word.certain and name != "--")
+                if not is_option:
+                    self.positional.append((word, "", ""))
+                continue
+            if ended and word.certain and not word.perhaps:
+                self.positional.append((word, "late", ""))
+                ended = False  # once is enough
+            if not self.taken and (_KEY.match(plain) or plain.startswith("~")):
                 self._setting(word)
+            elif self.hydra and rest and rest[0].plain[:1] == "=":  # blanks around the sign
+                after = rest.pop(0).plain
+                after += rest.pop(0).plain if after == "=" and rest else ""
+                self.positional.append((word, "apart", f"{plain}{after}"))
             else:
-                self.positional.append(word)
-                if self.hydra and rest and rest[0].plain[:1] == "=":  # blanks around the sign
-                    after = rest.pop(0).plain
-                    after += rest.pop(0).plain if after == "=" and rest else ""
-                    self.apart[MappedWord(word, self.source, self.shell).whole] = f"{plain}{after}"
+                self.positional.append((word, "", ""))
 
     def _option_named(self, name: str) -> tuple[str, bool]:
-        """Return the full name of an option, and False if Hydra refuses it."""
-        if not self.hydra or name == "--":
+        """Return the full name of an option, and False if the program refuses it."""
+        names = _HYDRA if self.hydra else self.taken
+        if not names or name in names or name == "--":
             return name, True
         if name[:2] != "--":
-            return name, _SHORT.fullmatch(name) is not None
-        options = [option for option in _HYDRA if option.startswith(name)]
-        return options[0] if len(options) == 1 else name, bool(options)
+            return name, self.hydra and _SHORT.fullmatch(name) is not None
+        options = [option for option in names if option.startswith(name)]
+        return options[0] if len(options) == 1 else name, bool(options) if self.hydra else len(options) == 1
 
     def option(self, name: str) -> str:
         """Return the value of an option; "" if unknown or secret."""
@@ -181,26 +188,16 @@ class Arguments:
     def _leave_unchecked(self, why: str, add: str, decides: bool = True) -> None:
         self.unchecked.append(Unchecked("PW122", "", why, decides, add))
 
-    def refuse_all_but(self, options: Sequence[str], words: Sequence[WordText], program: str, certain: bool) -> None:
-        """Drop the settings and report words that argparse refuses.
-
-        The program knows `options` alone. If not `certain`, a fork of the program may take more:
-        the words are unchecked then.
-        """
-        self.settings, rest, strange = [], iter(words), list[WordText]()
-        for word in rest:
-            name, equals, _ = word.plain.partition("=")
-            if any(option.startswith(name) for option in options) and name not in ("", "-", "--", "--config_"):
-                _ = equals or next(rest, None)
-            elif word.known and not word.unset:
-                strange.append(word)
-        self.positional = [word for word in self.positional if not word.known or word.unset]
+    def refuse_all_but_taken(self, program: str, certain: bool) -> None:
+        """Report words that argparse refuses; if not `certain`, a fork of the program may take them."""
+        strange = [word for word, _, _ in self.positional if word.known and not word.unset]
+        self.positional = [item for item in self.positional if item[0] not in strange]
         if not strange:
             return
         span = MappedWord(strange[0], self.source).whole
-        message = f"`{program}` takes {' and '.join(f'`{option}`' for option in options)} alone, so it refuses "
+        message = f"`{program}` takes {' and '.join(f'`{option}`' for option in self.taken)} alone, so it refuses "
         close = "--" + strange[0].plain.partition("=")[0][2:].replace("-", "_")
-        help_ = f"write `{close}`" if close in options else "write it into the configuration itself"
+        help_ = f"write `{close}`" if close in self.taken else "write it into the configuration itself"
         if certain:
             message += f"this argument and {len(strange) - 1} more" if len(strange) > 1 else "this argument"
             note = "argparse ends the program with exit status 2"
@@ -212,27 +209,24 @@ class Arguments:
     def refuse_positional(self, program: str) -> None:
         """Report words that are neither settings nor options, as Hydra refuses them."""
         line_end, text = -1, self.source.text
-        for word in self.positional:
+        for word, kind, meant in self.positional:
             span, edit = MappedWord(word, self.source).whole, None
             if not word.known or not word.plain:
                 why = f"an argument that may hold more settings is not known: {why_open(word) or 'it is empty'}"
                 self._leave_unchecked(why, "Write its settings in the script", not word.known)
             elif self.hydra and span.start >= line_end:
                 source_text, close = self._read_source(span), word.plain.partition("=")[0].replace("_", "-")
-                kind = "option" if close in _HYDRA else "setting" if "=" in source_text else "other option"
-                kind = "word" if close[:1] != "-" or close == "-" else "own option" if close in _FACTS["own_options"] else kind
-                kind = "apart" if span in self.apart else kind
                 if re.match(r"\\[ \t]", text[span.start :][:2]):
                     kind, line_end = "blank", line_end_of(text, span.start)
                     edit = Edit(self.source.span(span.start + 1, line_end), "")
                     span = self.source.span(span.start, span.start + 1)
-                values = {
-                    "program": program,
-                    "written": source_text,
-                    "bare": source_text.lstrip("-"),
-                    "close": close,
-                    "meant": self.apart.get(span, ""),
-                }
+                elif not kind and (close[:1] != "-" or close == "-"):
+                    kind = "word"
+                elif not kind and close in _FACTS["own_options"]:
+                    kind = "own option"
+                elif not kind:
+                    kind = "option" if close in _HYDRA else "setting" if "=" in source_text else "other option"
+                values = {"program": program, "written": source_text, "bare": source_text.lstrip("-"), "close": close, "meant": meant}
                 message, label, help_ = (part.format(**values) for part in _REFUSALS[kind])
                 self.findings.append(error("PW012", "", message, span, label=label, help=help_, edit=edit))
 

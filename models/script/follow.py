@@ -462,6 +462,9 @@ class Follower(ControlFlow):
         """
         if name == "return" and not self.state.calls:
             return Truth(False)
+        if self.broken and name in ("exit", "return"):  # unless a loop was left before
+            self.returned = self.returned or name == "return"
+            return UNKNOWN
         if name != "exit" or not self.assumed or self.why_unsure:
             levels = int(words[0].plain[:2]) if name in ("break", "continue") and words and words[0].plain.isdecimal() else 1
             self.state.ended, self.exit_place = name + "+" * (levels - 1), place

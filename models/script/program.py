@@ -112,12 +112,13 @@ class StartedProgram:
         Launchers of ROLL take a folder and a name, and refuse all else; launchers of forks may take
         more.
         """
-        arguments = Arguments(self.source, Environment.of(self.composer.allowed), hydra=self.is_hydra)
-        arguments.read(self.launch.arguments)
         exact = set(_OPTION.findall(self._text)) == set(TWO_OPTIONS) and "parse_known_args" not in self._text
-        if (exact or not self._text) and _ARGPARSE.fullmatch(self.name):
+        taken = TWO_OPTIONS if (exact or not self._text) and _ARGPARSE.fullmatch(self.name) else ()
+        arguments = Arguments(self.source, Environment.of(self.composer.allowed), hydra=self.is_hydra, taken=taken)
+        arguments.read(self.launch.arguments)
+        if taken:
             certain = bool(self._text) or any(name.startswith("roll") for name in self.composer.frameworks)
-            arguments.refuse_all_but(TWO_OPTIONS, self.launch.arguments, self.name, certain)
+            arguments.refuse_all_but_taken(self.name, certain)
         return arguments
 
     @property

@@ -73,10 +73,10 @@ def test_folders_that_a_command_line_adds_are_read(tmp_path: Path, option: str) 
     (tmp_path / "conf/experiment").mkdir(parents=True)
     big = "# @package _global_\nactor_rollout_ref: {rollout: {tensor_model_parallel_size: 3}}\n"
     (tmp_path / "conf/experiment/big.yaml").write_text(big)
-    assert verdict(tmp_path, f"{RUN} {option.format('conf')} +experiment=big") == "faulty"
-    assert verdict(tmp_path, f"{RUN} {option.format('conf')} +experiment=other") == "incomplete"
-    assert verdict(tmp_path, f"{RUN} {option.format('other')} +experiment=big") == "incomplete"
-    assert verdict(tmp_path, f"{RUN} {option.format('$OTHER')} +experiment=big") == "incomplete"
+    assert verdict(tmp_path, f"{RUN} +experiment=big {option.format('conf')}") == "faulty"
+    assert verdict(tmp_path, f"{RUN} +experiment=other {option.format('conf')}") == "incomplete"
+    assert verdict(tmp_path, f"{RUN} +experiment=big {option.format('other')}") == "incomplete"
+    assert verdict(tmp_path, f"{RUN} +experiment=big {option.format('$OTHER')}") == "incomplete"
     assert verdict(tmp_path, f"{RUN} {option.format('conf')}") == "ok"
 
 
@@ -98,10 +98,22 @@ def test_a_program_that_only_some_nodes_start_is_judged(tmp_path: Path, script: 
 @pytest.mark.parametrize("option", ["--multirun", "-m", "hydra.mode=MULTIRUN"])
 def test_a_value_that_is_swept_over_is_unknown(tmp_path: Path, option: str) -> None:
     tp = "actor_rollout_ref.rollout.tensor_model_parallel_size"
-    assert verdict(tmp_path, f"{RUN} {option} {tp}=2,3") == "incomplete"
+    assert verdict(tmp_path, f"{RUN} {tp}=2,3 {option}") == "incomplete"
     assert verdict(tmp_path, f"{RUN} {tp}=choice(2,3) {option}".replace("(", "\\(").replace(")", "\\)")) == "incomplete"
-    assert verdict(tmp_path, f"{RUN} {option} actor_rollout_ref.actor.optim.lr=1e-6,1e-5") == "ok"
+    assert verdict(tmp_path, f"{RUN} actor_rollout_ref.actor.optim.lr=1e-6,1e-5 {option}") == "ok"
     assert verdict(tmp_path, f"{RUN} {tp}=2,3") == "faulty"
+
+
+@pytest.mark.parametrize("option", ["-m", "--multirun", "--cfg job", "-cd conf", "--config-name=ppo_trainer", "--", "--config-n ppo_trainer"])
+def test_settings_on_both_sides_of_an_option_are_refused_as_hydra_does(tmp_path: Path, option: str) -> None:
+    hydra = pytest.importorskip("hydra._internal.utils", reason="hydra-core, the oracle, is not installed")
+    parser, words = hydra.get_args_parser(), [*MODES.split(), *option.split(), "trainer.nnodes=1"]
+    try:
+        refused = bool(parser.parse_known_args(words)[1])
+    except SystemExit:
+        refused = True
+    assert (verdict(tmp_path, f"{START} {MODES} {option} trainer.nnodes=1 trainer.n_gpus_per_node=8") == "faulty") == refused
+    assert verdict(tmp_path, f"{RUN} {option} $MORE").startswith(("ok", "incomplete"))
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,7 @@ def program(script: str) -> Program:
     [
         "python start_rlvr_pipeline.py --config_path jobs --config_name small",
         "python3 start_rlvr_pipeline.py --config_path=jobs --config_name=small.yaml",
+        "python3 start_rlvr_pipeline.py --config_p jobs --config_n=small",
         'NAME=${1:-small}\npython start_rlvr_pipeline.py --config_path jobs --config_name $NAME "$@"',
         'bash -c "python start_rlvr_pipeline.py --config_path jobs --config_name small"',
         "uv run start_rlvr_pipeline.py --config_path jobs --config_name small",
@@ -115,6 +116,7 @@ def _written(path: Path, text: str) -> Path:
     [
         ("--config_path jobs --config_name small rollout_batch_size=32 own.key=1", "write it into the configuration itself"),
         ("--config_path jobs --config_name small -v", "write it into the configuration itself"),
+        ("--config_path jobs --config_name small --config_ jobs", "write it into the configuration itself"),
         ("--config-path jobs --config-name small", "write `--config_path`"),
     ],
 )
