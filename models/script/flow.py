@@ -17,7 +17,7 @@ from .conditions import HOLDS, Truth, evaluate_sum
 from .expand import Expander, fits, names_assigned
 from .launch import StartedCommand
 from .pieces import Place, VariableValue, WordText, join, merge_values
-from .state import INPUT, OUTPUT, LimitExceeded, State
+from .state import INPUT, OUTPUT, LimitExceeded
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -104,7 +104,9 @@ def test_a_value_that_is_swept_over_is_unknown(tmp_path: Path, option: str) -> N
     assert verdict(tmp_path, f"{RUN} {tp}=2,3") == "faulty"
 
 
-@pytest.mark.parametrize("option", ["-m", "--multirun", "--cfg job", "-cd conf", "--config-name=ppo_trainer", "--", "--config-n ppo_trainer"])
+@pytest.mark.parametrize(
+    "option", ["-m", "--multirun", "--cfg job", "-cd conf", "--config-name=ppo_trainer", "--", "--config-n ppo_trainer"]
+)
 def test_settings_on_both_sides_of_an_option_are_refused_as_hydra_does(tmp_path: Path, option: str) -> None:
     hydra = pytest.importorskip("hydra._internal.utils", reason="hydra-core, the oracle, is not installed")
     parser, words = hydra.get_args_parser(), [*MODES.split(), *option.split(), "trainer.nnodes=1"]
