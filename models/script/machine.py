@@ -44,7 +44,8 @@ def machine_of(launch: LaunchCommand, commands: Sequence[StartedCommand], source
     heads = [command for command in before if any(word.plain == "--head" for word in command.words)]
     start, why, variable = (heads or before or [launch.started])[-1], "", ""
     accelerators, cpus = (_option(start, "--num-gpus"), _option(start, "--num-cpus")) if before else (None, None)
-    is_here = launch.launcher.partition(" ")[0] not in _FACTS["elsewhere"] and not _joins(launch)
+    addresses = _addresses(launch)
+    is_here = launch.launcher.partition(" ")[0] not in _FACTS["elsewhere"] and not addresses - {"local"}
     visible = _visible_variable(start) if before or is_here else None
     if accelerators and accelerators[0] is not None:
         numbers = [pair[0] for command in before if (pair := _option(command, "--num-gpus")) and pair[0] is not None]
@@ -75,14 +76,19 @@ def machine_of(launch: LaunchCommand, commands: Sequence[StartedCommand], source
         duplicate,
         count_of_program and count_of_program[0],
         tuple(int(item) for item in items if item.isdecimal()),
+        bool(variable) and not before and not addresses,
     ), why
 
 
-def _joins(launch: LaunchCommand) -> bool:
-    """Return True if a program joins a Ray that runs (Ray, python/ray/_private/worker.py, init)."""
-    addresses = [match[1] for word in launch.started.words if (match := _ADDRESS.match(word.plain))]
-    addresses += [text.plain for name, text in launch.started.variables.items() if name == "RAY_ADDRESS"]
-    return any(address not in ("", "local", "null") for address in addresses)
+def _addresses(launch: LaunchCommand) -> set[str]:
+    """Return the addresses of Ray that a program is given; ``local`` starts a Ray.
+
+    Without any, Ray joins the latest one that was started on the node. Source: Ray,
+    python/ray/_private/services.py (get_ray_address_from_environment).
+    """
+    addresses = {match[1] for word in launch.started.words if (match := _ADDRESS.match(word.plain))}
+    addresses |= {text.plain for name, text in launch.started.variables.items() if name == "RAY_ADDRESS"}
+    return addresses - {"", "null"}
 
 
 def _is_ray_start(command: StartedCommand) -> bool:

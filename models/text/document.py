@@ -32,6 +32,7 @@ class ShellMachine:
     repeated : accelerator that the variable names twice; "" if none.
     own : number of accelerators that the program itself sees, beside one for Ray alone; None if unknown.
     numbers : accelerators that the variable names by number.
+    may_join : True if the program joins a Ray that runs on this node already, if there is one.
     """
 
     accelerators: int | None = None
@@ -43,6 +44,7 @@ class ShellMachine:
     repeated: str = ""
     own: int | None = None
     numbers: tuple[int, ...] = ()
+    may_join: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,10 +121,13 @@ def test_settings_on_both_sides_of_an_option_are_refused_as_hydra_does(tmp_path:
 @pytest.mark.parametrize(
     ("before", "machine", "expected"),
     [
-        ('export CUDA_VISIBLE_DEVICES=""\n', "1x8xH100", "faulty"),
-        ("export CUDA_VISIBLE_DEVICES=-1\n", "1x8xH100", "faulty"),
-        ("CUDA_VISIBLE_DEVICES=0,1,-1,2 ", "1x8xH100", "faulty"),
-        ("export CUDA_VISIBLE_DEVICES=$(seq -s, 0 3)\n", "1x8xH100", "faulty"),
+        ('export CUDA_VISIBLE_DEVICES=""\n', "1x8xH100", "incomplete"),  # a Ray that runs already may have more
+        ('export RAY_ADDRESS=local CUDA_VISIBLE_DEVICES=""\n', "1x8xH100", "faulty"),
+        ("export RAY_ADDRESS=local CUDA_VISIBLE_DEVICES=-1\n", "1x8xH100", "faulty"),
+        ("RAY_ADDRESS=local CUDA_VISIBLE_DEVICES=0,1,-1,2 ", "1x8xH100", "faulty"),
+        ("CUDA_VISIBLE_DEVICES=0,1,-1,2 ", "1x8xH100", "incomplete"),
+        ("export CUDA_VISIBLE_DEVICES=$(seq -s, 0 3)\nray start --head\n", "1x8xH100", "faulty"),
+        ("export CUDA_VISIBLE_DEVICES=$(seq -s, 0 3)\n", "1x8xH100", "incomplete"),
         ("export CUDA_VISIBLE_DEVICES=$(idle_gpus)\n", "1x8xH100", "incomplete"),
         ('export CUDA_VISIBLE_DEVICES=""\nray start --head\n', "1x8xH100", "incomplete"),
         ("ray start --head --num-gpus=8\nssh w1 ray start --address=h:1 --num-gpus=4\n", "2x8xH100", "incomplete"),
@@ -140,7 +143,8 @@ def test_settings_on_both_sides_of_an_option_are_refused_as_hydra_does(tmp_path:
         ("srun -N1 --gpus-per-node=8 ", "1x8xH100", "ok"),
         ("ray start --head\nsrun --overlap --gpus-per-node=1 ", "1x8xH100", "ok"),
         ("export ASCEND_RT_VISIBLE_DEVICES=0,1\n", "3x8xH100", "ok"),
-        ("export ASCEND_RT_VISIBLE_DEVICES=0,1\n", "1x8x910B", "faulty"),
+        ("export ASCEND_RT_VISIBLE_DEVICES=0,1\n", "1x8x910B", "incomplete"),
+        ("export ASCEND_RT_VISIBLE_DEVICES=0,1\nray start --head\n", "1x8x910B", "faulty"),
         ("export CUDA_VISIBLE_DEVICES=0,1\n", "1x8x910B", "ok"),
     ],
 )

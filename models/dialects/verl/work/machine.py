@@ -72,7 +72,12 @@ def _accelerators(work: VerlWork, is_single_node: bool) -> None:
     size = work.spell(pools[0].accelerators_key or ACCELERATORS, available)
     help_ = f"show Ray {need} accelerators" + f", or set {size}" * bool(available and need % available == 0)
     when = f"verl raises a ValueError: Total available GPUs {available}.0 is less than total desired GPUs {need}"
-    work.report(FIT, pools[0].name, message, at or pools[0].span("size"), help_, None, f"{available} of {need}", when)
+    may_join = machine is not None and machine.may_join and machine.accelerators == available
+    if may_join:
+        when = f"unless a Ray with {need} accelerators runs on the node already, which verl then joins: {when}"
+        work.notes.unsure(FIT, pools[0].name, f"{text}; the Ray that it may join is not known", True, "Write `ray start` into the script")
+    label = f"{available} of {need}"
+    work.report(FIT, pools[0].name, message, at or pools[0].span("size"), help_, None, label, when, is_proved=not may_join)
 
 
 def _processes(work: VerlWork) -> None:
