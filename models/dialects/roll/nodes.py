@@ -189,10 +189,16 @@ class DeviceReservation(RollChecks):
         return Cluster(Nodes([numbered_nodes(Node(0, "", accelerators(self.per_node, self.model)), self.needed)]))
 
     def _judge_shown(self) -> None:
-        visible, at = _read_shell_machine(self.notes).accelerators, _read_shell_machine(self.notes).accelerators_span
-        if visible is not None and visible < self.per_node and self.has - 1 < self.needed <= self.has:
-            values = {"devices": with_noun(visible, "device"), "visible": visible, "each": self.per_node}
-            report(self.notes, "too_few_shown", "", at or self.settings.top, **values)
+        machine = _read_shell_machine(self.notes)
+        visible, devices = machine.accelerators, with_noun(machine.accelerators or 0, "device")
+        if visible is None or visible >= self.per_node or not self.has - 1 < self.needed <= self.has:
+            return
+        if machine.may_join:
+            why = f"the script shows Ray {devices} of this node; the Ray that it may join is not known"
+            self.notes.unsure(SHORT, "", why, True, "Write `ray start` into the script")
+        else:
+            at = machine.accelerators_span or self.settings.top
+            report(self.notes, "too_few_shown", "", at, devices=devices, visible=visible, each=self.per_node)
 
     def _describe(self) -> str:
         fewer = len(self.machines.nodes) - self.has if self.machines else 0

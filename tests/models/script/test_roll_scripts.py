@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from placewright.models.composition import Composer
 from placewright.models.dialects.load import load
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.planner.verify import verify
@@ -39,6 +40,15 @@ def verdict(folder: Path, script: str) -> tuple[str, str]:
 )
 def test_what_the_driver_sees_is_compared_with_what_ray_has(tmp_path: Path, before: str, expected: str) -> None:
     assert verdict(tmp_path, f"{before}{START}job\n")[0] == expected
+
+
+@pytest.mark.parametrize(("before", "codes"), [("", []), ("export RAY_ADDRESS=local\n", ["PW114"]), ("ray start --head\n", ["PW114"])])
+def test_a_release_that_counts_no_devices_of_the_driver_may_join_a_ray_that_runs(tmp_path: Path, before: str, codes: list[str]) -> None:
+    (tmp_path / "job.yaml").write_text(yaml.safe_dump(JOB), "utf-8")
+    (tmp_path / "run.sh").write_text(f"export CUDA_VISIBLE_DEVICES=0,1\n{before}{START}job\n", "utf-8")
+    report = verify(load(tmp_path / "run.sh", read_shorthand("1x8"), composer=Composer(frameworks=("roll==0.1.0",))))
+    assert [finding.code for finding in report.findings if "shows Ray" in finding.message] == codes
+    assert any("may join" in item.fact for item in report.missing) == (not codes)
 
 
 @pytest.mark.parametrize(
