@@ -18,9 +18,11 @@ _SHELL = re.compile(r"(?:.*/)?(?:ba|da|z|k)?sh")
 _FACTS = facts("launchers")
 _WITH_VALUE: Mapping[str, Sequence[str]] = _FACTS["options_with_value"]
 _LAUNCHING = re.compile(r"(?:.*[./])?(?:\w*launch\w*|\w*runner|run|start)(?:\.py)?|cProfile|coverage|debugpy|memray|pdb|scalene|viztracer")
-_PROGRAM = re.compile(r"[\w/.-]+\.py|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*){2,}")
 _MARK = re.compile(r"(?<!\S)(?:-I ?(\S+)|(?:-i|--replace=?)(\S*))")
 """Options of `xargs` that name a mark. Source: the manual of GNU xargs."""
+_EXPANDED = re.compile(r"\$[\w{(@*#?!$-]|[`;&|<>()]")
+"""Signs with a meaning for the shell of `ray job submit`. Source: Ray, dashboard/modules/job/cli.py."""
+_PROGRAM = re.compile(r"[\w/.-]+\.py|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*){2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,43 +106,28 @@ def launch_of(command: StartedCommand) -> LaunchCommand | None:
     if program.secret or not (program.known or program.path.endswith(".py")):
         return None
     arguments = _with_input(words[:python], arguments, command.place[1])
-    if launcher == "ray job submit":
-        arguments = tuple(map(_expand_again, arguments))
+    if launcher == "ray job submit":  # to one more shell; single quotes vanish, which Hydra does not mind
+        signs = ((word, _EXPANDED.search(word.plain) if word.known else None) for word in arguments)
+        again = "`ray job submit` gives it to a shell again"
+        arguments = tuple(_unknown_from(word, sign.start() if sign else -1, again) for word, sign in signs)
     options = tuple(word for word in words[start:position] if word.plain != "-m")
     return LaunchCommand(command, program, launcher, options, arguments)
 
 
-def _expand_again(word: WordText) -> WordText:
-    """Return a word after one more shell: unknown from the first sign with a meaning.
-
-    Source: Ray, dashboard/modules/job/cli.py (submit); single quotes vanish, which Hydra does not mind.
-    """
-    match = re.search(r"\$[\w{(@*#?!$-]|[`;&|<>()]", word.plain)
-    if match is None or not word.known:
-        return word
-    at = match.start()
-    return join([word.cut(0, at), WordText.unknown(word.plain[at:], word.place(at), "`ray job submit` gives it to a shell again")])
+def _unknown_from(word: WordText, at: int, why: str) -> WordText:
+    """Return a word that is unknown from an offset on."""
+    return word if at < 0 else join([word.cut(0, at), WordText.unknown(word.plain[at:], word.place(at), why)])
 
 
 def _with_input(before: Sequence[WordText], arguments: Sequence[WordText], end: int) -> tuple[WordText, ...]:
-    """Add the unknown words of an `xargs` before the command: in place of the marks of `-I`, else at the end."""
-    why, plain = "`xargs` reads it when the script runs", [word.plain for word in before]
-    names = [base(name) for name in plain]
+    """Return the arguments of a command, unknown from where an `xargs` before it fills them in."""
+    names, why = [base(word.plain) for word in before], "`xargs` reads it when the script runs"
     if "xargs" not in names:
         return (*arguments,)
-    marks = [match[1] or match[2] or "{}" for match in _MARK.finditer(" ".join(plain[names.index("xargs") + 1 :]))]
+    marks = [match[1] or match[2] or "{}" for match in _MARK.finditer(" ".join(names[names.index("xargs") + 1 :]))]
     if not marks:
         return (*arguments, WordText.unknown("xargs", (end - 1, end), why))
-    return tuple(_fill(word, marks[-1], why) for word in arguments)
-
-
-def _fill(word: WordText, mark: str, why: str) -> WordText:
-    """Return a word with an unknown text in place of every mark."""
-    texts, at = list[WordText](), 0
-    for match in re.finditer(re.escape(mark), word.plain):
-        texts += [word.cut(at, match.start()), WordText.unknown(mark, word.place(*match.span()), why)]
-        at = match.end()
-    return join([*texts, word.cut(at)])
+    return tuple(_unknown_from(word, word.plain.find(marks[-1]), why) for word in arguments)
 
 
 def _find_program(words: Sequence[WordText], position: int) -> int | None:
