@@ -23,7 +23,7 @@ from ..text.source import Source
 from ..text.tree import MapNode, Scalar, find
 from .arguments import Arguments, MappedWord, line_end_of, show_text
 from .follow import Follower
-from .launch import LaunchCommand, StartedCommand, launch_of, launches_in, read_stated, script_call
+from .launch import LaunchCommand, StartedCommand, base, launch_of, launches_in, read_stated, script_call
 from .machine import machine_of, slurm_machine
 from .pieces import Place, VariableValue, WordPiece, WordText
 from .program import StartedProgram, readable_folders
@@ -74,19 +74,17 @@ def script_started(source: Source) -> str:
 
 
 def _give(state: State, command: str) -> None:
-    """Give a script the arguments and the variables of the command that starts it."""
-    for inner in read_script(Source(NAME, command)).started:
-        if call := script_call(inner.words):
-            state.call([_at_script_start(word) for word in call[1:]])
-            variables = {**inner.variables, **read_stated(inner.words)}  # of `N=2 bash FILE` and of `env N=2 bash FILE`
-            state.variables |= {name: _at_script_start(text) for name, text in variables.items()}
-            state.exported |= variables.keys()
-            break
+    """Give a script the arguments and the variables of the command that starts it, placed at its start."""
 
+    def move(text: WordText) -> WordText:
+        return WordText(tuple(replace(piece, frames=((0, 0),), exact=False) for piece in text.pieces))
 
-def _at_script_start(text: WordText) -> WordText:
-    """Return a text of the command line, placed at the start of the script."""
-    return WordText(tuple(replace(piece, frames=((0, 0),), exact=False) for piece in text.pieces))
+    inner = next((inner for inner in read_script(Source(NAME, command)).started if script_call(inner.words)), None)
+    if inner is not None:
+        state.call([*map(move, script_call(inner.words)[1:])])
+        variables = {**inner.variables, **read_stated(inner.words)}  # of `N=2 bash FILE` and of `env N=2 bash FILE`
+        state.variables |= {name: move(text) for name, text in variables.items()}
+        state.exported |= variables.keys()
 
 
 def read_script(
@@ -165,37 +163,29 @@ def _choose_programs(script: InterpretedScript, composer: Composer) -> list[Star
 
 
 def _report_no_program(script: InterpretedScript) -> Finding:
-    source, span = script.source, script.source.whole()
-    message = f"`{source.name}` starts no program with settings"
-    help_ = "a script starts one with words such as `python3 -m MODULE key=value`"
+    source, span, label = script.source, script.source.whole(), ""
+    message = f"`{source.name}` starts no program"
     if script.exit_place is not None and launches_in(source.text[script.exit_place[1] :]):
-        exit_span = source.span(*script.exit_place)
-        message = f"`{source.name}` ends in line {exit_span.line}, before it starts a program with settings"
-        return error(
-            "PW010",
-            "",
-            message,
-            exit_span,
-            label="the script ends here",
-            help="give the script what this line checks, or take the line out",
-        )
+        span, label = source.span(*script.exit_place), "the script ends here"
+        message = f"`{source.name}` ends in line {span.line}, before it starts a program with settings"
+        return error("PW010", "", message, span, label=label, help="give the script what this line checks, or take the line out")
     if script.unchecked:
-        message = f"`{source.name}` starts no program in what could be followed: {script.unchecked[0].why}"
+        message += f" in what could be followed: {script.unchecked[0].why}"
         return error("PW010", "", message, span, help="write the command in the script itself")
     for command in script.started:
-        first, second = ([word.plain for word in command.words] + [""])[:2]
-        name, reason = first.rpartition("/")[2], ""
+        (first, *more), last = (word.plain for word in command.words), command.words[-1]
+        name, second, reason = base(first), more[0] if more else "", ""
+        is_program = re.fullmatch(r"python[0-9.]*|torchrun", name)
         if name in ("bash", "sh", "sbatch", "source") and second and second[0] != "-":
-            reason, help_ = " itself, but another script", "verify that script"
-        elif re.fullmatch(r"python[0-9.]*", name) and second in ("-", "-c"):
-            reason = " in a file, but a text of Python"
+            reason, help_ = "itself, but another script", "verify that script"
+        elif is_program and name != "torchrun" and second in ("-", "-c"):
+            reason = "in a file, but a text of Python"
             help_ = "write the text into a file, or verify its settings: `placewright verify key=value ...`"
-        elif re.fullmatch(r"python[0-9.]*|torchrun", name) and not (command.words[-1].known or command.words[-1].path.endswith(".py")):
-            reason = f" that are known: {command.words[-1].why_unknown}"
-            help_ = "verify the configuration that it is given"
+        elif is_program and not (last.known or last.path.endswith(".py")):
+            reason, help_ = f"that are known: {last.why_unknown}", "verify the configuration that it is given"
         if reason:
-            return error("PW010", "", message + reason, source.span(*command.place), help=help_)
-    return error("PW010", "", message, span, help=help_)
+            return error("PW010", "", f"{message} with settings {reason}", source.span(*command.place), help=help_)
+    return error("PW010", "", f"{message} with settings", span, help="a script starts one with words such as `python3 -m MODULE key=value`")
 
 
 def _document(script: InterpretedScript, program_start: StartedProgram, number: int, count: int) -> Document:
@@ -221,22 +211,23 @@ def _document(script: InterpretedScript, program_start: StartedProgram, number: 
         is_open=program_start.is_open,
     )
     gaps = [_unset(name, launch.started.needs_all) for name in sorted(launch.started.dropped)]
-    reasons = [why] if why else []
-    if match := _KEPT.search(source.text):
-        reasons.append(f"`{match[1]}` keeps accelerators for the command itself, which are not subtracted")
-    gaps += [Unchecked("PW122", "", reason, True, "Show the program all accelerators of its nodes") for reason in reasons]
+    kept = _KEPT.search(source.text)
+    for reason in (why, kept and f"`{kept[1]}` keeps accelerators for the command itself, which are not subtracted"):
+        gaps += [Unchecked("PW122", "", reason, True, "Show the program all accelerators of its nodes")] if reason else []
     if not program_start.is_hydra and any(setting.kind is SettingMark.FORCE and setting.text[:2] != "++" for setting in words.settings):
         why = f"how `{program_start.name}` reads its settings is not known here, so whether it has their keys was not checked"
         gaps.append(Unchecked("PW104", "", why))
-    if place := next((place for place in launch.started.unread_files if _may_change(place, launch)), None):
-        why = f"`{' '.join(source.text[slice(*place)].split())[:60]}` may set again what the settings use"
-        gaps.append(Unchecked("PW122", "", why, True, "Name its folder with `--config-root DIR`, or set the values after it"))
+    used = [piece.frames[-1] for word in launch.started.words for piece in word.pieces if len(piece.frames) > 1]
+    for place in launch.started.unread_files:
+        if any(end <= place[0] < launch.started.place[0] for _, end in used):
+            why = f"`{' '.join(source.text[slice(*place)].split())[:60]}` may set again what the settings use"
+            gaps.append(Unchecked("PW122", "", why, True, "Name its folder with `--config-root DIR`, or set the values after it"))
+            break
     if folder := program_start.misplaced_folder:
         why = f"Hydra looks for `{folder}` beside the file of `{program_start.name}`, not beside the script"
         gaps.append(Unchecked("PW013", "", why, True, f"Write `--config-path=$PWD/{folder}`"))
     if condition := launch.started.condition:
-        why = f"whether `{program_start.name}` in line {command.line} is started is not known: {condition}"
-        gaps.append(Unchecked("PW122", "", why))
+        gaps.append(Unchecked("PW122", "", f"whether `{program_start.name}` in line {command.line} is started is not known: {condition}"))
 
     def again(source_text: Source) -> Document:
         documents = documents_of(source_text, composer)
@@ -263,12 +254,6 @@ def _line_ends(launch: LaunchCommand, source: Source) -> tuple[Finding, ...]:
     message = "the lines end as on Windows: bash takes the carriage return as a part of the word before it"
     judge, label = (error, "a carriage return") if ends else (warning, "the first")
     return (judge("PW012", "", message, span, label=label, help=f"run `dos2unix {os.path.basename(source.name)}`", edit=edit),)
-
-
-def _may_change(file: Place, launch: LaunchCommand) -> bool:
-    """Return True if a command has a value from a line before a sourced file."""
-    pieces = (piece for word in launch.started.words for piece in word.pieces if len(piece.frames) > 1)
-    return any(piece.frames[-1][1] <= file[0] < launch.started.place[0] for piece in pieces)
 
 
 def _unset(name: str, must_be_set: bool) -> Unchecked:
