@@ -261,30 +261,37 @@ class ControlFlow(Expander):
         return truth
 
     def _while(self, node: Node, body: Sequence[Node], place: Place) -> Truth:
-        """Interpret `while` or `until` turn by turn while the condition is known, `for ((` once."""
+        """Interpret `while`, `until` or `for ((` turn by turn while the condition is known."""
+        outcome, header = HOLDS, list[Place]()
         if node.type == "c_style_for_statement":
-            end = next((child.start_byte for child in node.children if child.type == "))"), node.end_byte)
-            names = names_assigned(self.script.text[node.start_byte : end])
-            self._run_loop_once(body, place, _OFTEN, {name: WordText.unknown(f"${name}", place, _OFTEN) for name in names})
-            return HOLDS
-        outcome = HOLDS
+            signs = [self.script.range(child) for child in node.children if child.type in ("((", ";", "))")][:4]
+            header = [(start, end) for (_, start), (end, _) in zip(signs, signs[1:])]
+            self.sum_of(header[0])
         for _ in range(MAX_TURNS):
-            before, truth = dict(self.state.variables), self.test(node.children_by_field_name("condition"))
+            before = dict(self.state.variables)
+            truth = self.test(node.children_by_field_name("condition")) if not header else self.sum_of(header[1], True)
             truth = truth.negate() if node.children[0].type == "until" else truth
             if self.state.ended or not truth.value:
                 break
             with self._within(truth):
                 outcome = self.statements(body)
-            if self._has_left() or self.broken or before == self.state.variables:
+                has_left = self._has_left()
+                if header and not has_left:
+                    self.sum_of(header[2])
+            if has_left or self.broken or before == self.state.variables:
                 return outcome
         if truth.value is not False and not self.state.ended:
-            self._run_loop_once(body, place, truth.why or f"the loop has more than {MAX_TURNS} turns")
+            why, source = (
+                truth.why or f"the loop has more than {MAX_TURNS} turns",
+                "".join(self.script.text[slice(*part)] for part in header),
+            )
+            self._run_loop_once(body, place, why, {name: WordText.unknown(f"${name}", place, why) for name in names_assigned(source)})
         return outcome
 
-    def sum_of(self, body: Place) -> Truth:
-        """Evaluate `((...))`."""
+    def sum_of(self, body: Place, default: bool = False) -> Truth:
+        """Evaluate the sum of `((...))`, with a default for an empty one."""
         text = self.text(self.script.parts(*body, True))
-        return evaluate_sum(text, self.script.origin.place(*body), self, self.script.show(body))
+        return evaluate_sum(text, self.script.origin.place(*body), self, self.script.show(body)) if text.pieces else Truth(default)
 
     def _run_loop_once(self, body: Sequence[Node], place: Place, why: str, values: Mapping[str, WordText] = _NO_VALUES) -> None:
         """Interpret a loop body with an unknown number of turns, with values set at first."""

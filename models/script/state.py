@@ -50,13 +50,11 @@ class State:
 
     Attributes
     ----------
-    script : path of the script itself.
-    environment : readable environment variables.
+    script, source : path of the script itself, and of the file under interpretation.
     variables : values by name; an empty list for an unset variable. `@` has the arguments of the
         script or of the called function, `<` the input, `>` the output, `/FILE` the text that the
         script itself writes into a file.
     given : True if more arguments are not possible; False for a script that is read without any.
-    exported : variables visible to programs.
     outer : values of the function's local variables before its call.
     folder : folder that the script went to; "" if unknown.
     elsewhere : why variables that the script does not set may be set; "" if they may not.
@@ -64,12 +62,10 @@ class State:
     doubting : True if a condition on an unset variable is unknown.
     readable : real folders with files that `source` may read.
     vendors : vendors of the machine's accelerators; empty if unknown.
-    source : path of the file under interpretation.
     flags : options that are set: `e` after `set -e`, or a name without a letter, such as `pipefail`.
     calls : number of functions and texts that enclose the statement.
     within : words of the command that starts the text under interpretation.
-    ended : ``exit``, ``return``, ``break`` or ``continue`` if the next statement is not reached;
-        else "".
+    ended : ``exit``, ``return``, ``break`` or ``continue`` if the next statement is not reached.
     """
 
     script: str = ""
