@@ -135,7 +135,7 @@ class ControlFlow(Expander):
             first.merge(following[1], place, why)
         return truth
 
-    def _list(self, node: Node) -> Truth:
+    def _visit_list(self, node: Node) -> Truth:
         nodes = [child for child in node.named_children if child.type != "comment"]
         truth = self.test(nodes[:1], len(nodes) > 1)
         return self._continue(truth, "||" not in [child.type for child in node.children], nodes[1]) if len(nodes) > 1 else truth
@@ -151,7 +151,7 @@ class ControlFlow(Expander):
                 following = self.statement(node)
         return truth.both(following) if is_and else truth.either(following)
 
-    def _pipe(self, node: Node) -> Truth:
+    def _visit_pipeline(self, node: Node) -> Truth:
         """Interpret `a | b`: each command in a subshell, which reads what the one before prints."""
         text = self.state.text_of(INPUT)
         truth = HOLDS
@@ -165,10 +165,10 @@ class ControlFlow(Expander):
         self.print(text or WordText())
         return truth
 
-    def _negate(self, node: Node) -> Truth:
+    def _visit_negated_command(self, node: Node) -> Truth:
         return self.test(node.named_children[-1:]).negate()
 
-    def _if(self, node: Node) -> Truth:
+    def _visit_if_statement(self, node: Node) -> Truth:
         branches, inner = list[_Branch](), ("elif_clause", "else_clause")
         for clause in [node, *(child for child in node.children if child.type in inner)]:
             kinds = [child.type for child in clause.children]
@@ -196,7 +196,7 @@ class ControlFlow(Expander):
             outcome = self.statements(body)
             return self._branch(rest, place) if self.went_past else outcome
 
-    def _case(self, node: Node) -> Truth:
+    def _visit_case_statement(self, node: Node) -> Truth:
         branches, place = list[_Branch](), self.script.place(node)
         items = [child for child in node.children if child.type == "case_item"]
         for item in items:
@@ -225,7 +225,7 @@ class ControlFlow(Expander):
 
     # -- loops
 
-    def _loop(self, node: Node) -> Truth:
+    def _visit_for_statement(self, node: Node) -> Truth:
         before, outer, place = dict(self.state.variables), self.broken, self.script.place(node)
         self.broken, body = False, node.child_by_field_name("body")
         interpret = self._for_each if node.type == "for_statement" else self._while
@@ -234,6 +234,8 @@ class ControlFlow(Expander):
         if broken:
             self._unsettle(before, place, _OFTEN)
         return UNKNOWN if broken else truth if truth.value is False else HOLDS
+
+    _visit_while_statement = _visit_c_style_for_statement = _visit_for_statement
 
     def _for_each(self, node: Node, body: Sequence[Node], place: Place) -> Truth:
         """Interpret the body for each known word, and once for an unknown word."""

@@ -17,7 +17,7 @@ from .conditions import HOLDS, Operand, Truth, evaluate_sum, evaluate_test
 from .expand import has_braces
 from .flow import UNKNOWN, ControlFlow, may_end
 from .launch import StartedCommand, base, inherit, launch_of, launches_in, nested_text, read_stated, script_call, shell_call
-from .pieces import Place, VariableValue, WordText, join
+from .pieces import Place, WordText, join
 from .state import INPUT, OUTPUT, LimitExceeded
 from .streams import print_output, read_input
 from .syntax import CLOSERS, Script, Unreadable, check_depth
@@ -53,12 +53,12 @@ class Follower(ControlFlow):
     def statement(self, node: Node) -> Truth:
         """Interpret a statement; return how it ends. Raises LimitExceeded or Unreadable."""
         self.state.budget.spend()
-        interpret = _STATEMENTS.get(node.type)
+        interpret = getattr(self, f"_visit_{node.type}", None)
         if interpret is None:
             return HOLDS if node.type in ("comment", "ERROR") else UNKNOWN
         self.depth += 1
         check_depth(self.depth, self.script.place(node)[0])
-        truth = interpret(self, node)
+        truth: Truth = interpret(node)
         self.depth -= 1
         if truth.value is False and "e" in self.state.flags and not (self.tested or self.state.ended) and may_end(node):
             with self._within(truth):
@@ -67,14 +67,16 @@ class Follower(ControlFlow):
                 self.went_past = went_past
         return truth
 
-    def _group(self, node: Node) -> Truth:
+    def _visit_subshell(self, node: Node) -> Truth:
         """Interpret `{ ...; }`, `( ... )` or `(( ... ))`."""
         if node.children[0].type == "((":
-            return self._condition(node)
+            return self._visit_test_command(node)
         shell = self.fork() if node.type == "subshell" else self
         truth = shell.statements(node.children[1:-1])
         self._take_output(shell)
         return truth
+
+    _visit_compound_statement = _visit_subshell
 
     def _take_output(self, shell: Follower) -> None:
         """Take over what a subshell printed."""
@@ -96,7 +98,7 @@ class Follower(ControlFlow):
         text = shell.state.text_of(OUTPUT) or WordText()
         return text.cut(0, len(text.plain.rstrip("\n")))
 
-    def _condition(self, node: Node) -> Truth:
+    def _visit_test_command(self, node: Node) -> Truth:
         """Evaluate `[ ... ]`, `[[ ... ]]` or `(( ... ))`."""
         (start, end), kind = self.script.range(node), node.children[0].type
         body, excerpt = (start + len(kind), end - len(kind)), self.script.show((start, end))
@@ -111,7 +113,7 @@ class Follower(ControlFlow):
     def _test(self, words: Sequence[WordText], excerpt: str) -> Truth:
         return evaluate_test([Operand(word.plain, word) for word in words], excerpt, self)
 
-    def _function(self, node: Node) -> Truth:
+    def _visit_function_definition(self, node: Node) -> Truth:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
         if name is not None and body is not None:
             self.state.functions[self.script.read(name)] = (self.script, body)
@@ -119,11 +121,13 @@ class Follower(ControlFlow):
 
     # -- assignments
 
-    def _assignments(self, node: Node) -> Truth:
+    def _visit_variable_assignments(self, node: Node) -> Truth:
         self.captured = HOLDS
         for child in node.named_children if node.type == "variable_assignments" else [node]:
             self._assign(child)
         return self.captured
+
+    _visit_variable_assignment = _visit_variable_assignments
 
     def _target(self, node: Node) -> str:
         return self.script.read(node.children[0]).partition("[")[0]
@@ -134,63 +138,50 @@ class Follower(ControlFlow):
         start, end = self.script.range(operator)[1], self.script.range(node)[1]
         value = node.child_by_field_name("value")
         if node.children[0].type == "subscript":
-            state.unsure({name}, place, "an element of it is set by its number, which is not followed")
-            return
+            return state.unsure({name}, place, "an element of it is set by its number, which is not followed")
         is_array = value is not None and value.type == "array"
         text = WordText() if is_array else self.text(self.script.parts(start, end))  # which may set the variable itself
         old = state.variables.get(name, state.scalar(name, place)) if operator.type == "+=" else None
-        if is_array:
-            state.variables[name] = self._array(name, (start + 1, end - 1), place, old)
-            return
-        text = text.assuming(frozenset(name for name in self.assumed if name[0] == "$"), place)
-        before = old[0] if isinstance(old, list) and old else old
-        state.assign(name, join([before, text], place=place) if isinstance(before, WordText) else text)
-
-    def _array(self, name: str, body: Place, place: Place, old: VariableValue | None) -> VariableValue:
-        """Return the value of `NAME=(...)` or `NAME+=(...)`."""
+        if not is_array:
+            text = text.assuming(frozenset(name for name in self.assumed if name[0] == "$"), place)
+            before = old[0] if isinstance(old, list) and old else old
+            return state.assign(name, join([before, text], place=place) if isinstance(before, WordText) else text)
         array = list(old) if isinstance(old, list) else [old] if old is not None else []
-        for word in self.script.words(*body):
+        for word in self.script.words(start + 1, end - 1):
             if re.match(r"\[.*\]=", self.script.text[slice(*word.place)], re.DOTALL):
-                return WordText.unknown(f"${name}", place, "elements that are set by their numbers are not followed")
+                return state.unsure({name}, place, "elements that are set by their numbers are not followed")
             array += self.fields([word])
-            self.state.budget.spend(len(array) // 100)
-        return array
+            state.budget.spend(len(array) // 100)
+        state.variables[name] = array
 
-    def _declare(self, node: Node) -> Truth:
+    def _visit_declaration_command(self, node: Node) -> Truth:
         """Interpret `export`, `declare`, `local` and similar commands."""
-        command, flags, names, place = self.script.read(node).split()[0], "", set[str](), self.script.place(node)
+        state, place, (command, *_) = self.state, self.script.place(node), self.script.read(node).split()
+        flags, names = "", set[str]()
         for child in node.named_children:
-            if child.type == "variable_assignment":
-                self._declare_command(command, self._target(child), flags)
-                self._assign(child)
-                names.add(self._target(child))
-                if has_braces(self.script.parts(*self.script.range(child))):  # of a command, they make several assignments
-                    self.state.unsure({self._target(child)}, place, "braces that make several words are not followed")
-                continue
-            for text in self.fields([self.script.word(*self.script.range(child))]):
+            is_assigned, word = child.type == "variable_assignment", self.script.word(*self.script.range(child))
+            for text in [WordText.of(self._target(child), place)] if is_assigned else self.fields([word]):
                 name, equals, _ = text.plain.partition("=")
-                if name.startswith("-"):
-                    flags += name
-                elif text.cut(0, len(name)).known and name.isidentifier():
-                    self._declare_command(command, name, flags)
-                    names.add(name)
-                    if equals:
-                        self.state.assign(name, text.cut(len(name) + 1))
-        for name in names if "n" in flags else ():
-            value = self.state.scalar(name, place)
-            names = names | {value.plain} if value is not None else set()
+                flags += name if name.startswith("-") else ""
+                if not (text.cut(0, len(name)).known and name.isidentifier()):
+                    continue
+                names.add(name)
+                if command in ("local", "declare", "typeset") and state.calls:
+                    state.outer.setdefault(name, state.variables.get(name))
+                state.exported |= {name} if command == "export" or "x" in flags else set()
+                if equals:
+                    state.assign(name, text.cut(len(name) + 1))
+                elif is_assigned:
+                    self._assign(child)
+                if is_assigned and has_braces(word.parts):  # of a command, they make several assignments
+                    state.unsure({name}, place, "braces that make several words are not followed")
+        if "n" in flags:
+            names |= {value.plain for name in names if (value := state.scalar(name, place)) is not None}
         if set(flags) & set("Ailnu"):
-            self.state.unsure(names, place, f"what `{command} {flags}` makes is not followed")
+            state.unsure(names, place, f"what `{command} {flags}` makes is not followed")
         return HOLDS
 
-    def _declare_command(self, command: str, name: str, flags: str) -> None:
-        """Make a variable local or exported."""
-        if command in ("local", "declare", "typeset") and self.state.calls:
-            self.state.outer.setdefault(name, self.state.variables.get(name))
-        if command == "export" or "x" in flags:
-            self.state.exported.add(name)
-
-    def _unset(self, node: Node) -> Truth:
+    def _visit_unset_command(self, node: Node) -> Truth:
         for text in self.fields(self.script.command_words(node)):
             name, is_element, _ = text.plain.partition("[")
             if name not in self.state.variables:  # `-f`, or a function alone is named so
@@ -203,7 +194,7 @@ class Follower(ControlFlow):
 
     # -- commands
 
-    def _redirect(self, node: Node) -> Truth:
+    def _visit_redirected_statement(self, node: Node) -> Truth:
         """Interpret a statement with another input or output."""
         body, parts, before = node.child_by_field_name("body"), [*node.children], self.state.save(INPUT, OUTPUT)
         for child in node.children:
@@ -225,7 +216,7 @@ class Follower(ControlFlow):
             self.state.put(file, None if start is None or text is None else join([start, text]))
         if pipe is not None:
             self.state.put(INPUT, text)
-            truth = self._pipe(pipe)
+            truth = self._visit_pipeline(pipe)
             self.state.put(INPUT, before[INPUT])
             return truth
         for sign, part in zip(parts, parts[1:]):
@@ -253,7 +244,7 @@ class Follower(ControlFlow):
             return None
         return (self.state.file(file) if kinds[-2] != ">&" else "") or NOWHERE, ">>" in kinds[-2]
 
-    def _command(self, node: Node) -> Truth:
+    def _visit_command(self, node: Node) -> Truth:
         """Interpret a simple command, whose own assignments and input hold for it alone."""
         self.dropped = set()
         words = self.fields(self.script.command_words(node))
@@ -364,12 +355,14 @@ class Follower(ControlFlow):
             end = max((self.script.range(child)[1] for child in node.parent.children if child.type == "file_redirect"), default=0)
         cut, place = _CUT.match(self.script.text, stop), self.script.origin.place
         replaces = words[0].plain == "exec" and words[0].known and len(words) > 1
+        values = ((name, self.state.variables.get(name)) for name in self.state.exported)
+        variables = {name: text for name, text in values if isinstance(text, WordText)}
         command = StartedCommand(
             words=tuple(words[replaces:]),
             place=place(start, max(end, stop)),
             cut=place(*cut.span(1)) if cut else None,
             condition=self.why_unsure,
-            variables=self._environment() if base(words[0].plain) != "env" or inherit(words)[0] else {},
+            variables=variables if base(words[0].plain) != "env" or inherit(words)[0] else {},
             folder=self.state.folder,
             dropped=frozenset(self.dropped),
             needs_all="u" in self.state.flags,
@@ -381,10 +374,6 @@ class Follower(ControlFlow):
         else:
             self.started.append(command)
         self.state.ended = "exit" if replaces else self.state.ended
-
-    def _environment(self) -> Mapping[str, WordText]:
-        values = ((name, self.state.variables.get(name)) for name in self.state.exported)
-        return {name: text for name, text in values if isinstance(text, WordText)}
 
     # -- texts, functions, exits
 
@@ -440,17 +429,16 @@ class Follower(ControlFlow):
 
     def _call(self, script: Script, body: Node, words: Sequence[WordText]) -> Truth:
         self._enter()
-        before, outer = self.state, (self.script, self.returned)
-        outer_given, outer_variables = before.given, before.outer
-        before.outer = {"@": before.variables["@"]}
-        before.call(words)
+        outer, outer_state = (self.script, self.returned), (self.state.given, self.state.outer)
+        self.state.outer = {"@": self.state.variables["@"]}
+        self.state.call(words)
         self.script, self.returned = script, False
         truth = self.statement(body)
         truth = Truth(None, "it depends on where a function returns") if self.returned else truth
         (self.script, self.returned), state = outer, self.state
         state.calls -= 1
         state.restore(state.outer)
-        state.given, state.outer = outer_given, outer_variables
+        state.given, state.outer = outer_state
         state.ended = "" if state.ended == "return" else state.ended
         return truth
 
@@ -480,25 +468,3 @@ class Follower(ControlFlow):
                 why = f"the script ends early where `{variable}` is not set, so it will be set"
                 self.state.unsure({variable}, place, f"{why}; `--allow-env {variable}` reads it")
         return HOLDS
-
-
-_STATEMENTS = {
-    "list": Follower._list,
-    "pipeline": Follower._pipe,
-    "negated_command": Follower._negate,
-    "if_statement": Follower._if,
-    "case_statement": Follower._case,
-    "for_statement": Follower._loop,
-    "c_style_for_statement": Follower._loop,
-    "while_statement": Follower._loop,
-    "compound_statement": Follower._group,
-    "subshell": Follower._group,
-    "test_command": Follower._condition,
-    "function_definition": Follower._function,
-    "variable_assignment": Follower._assignments,
-    "variable_assignments": Follower._assignments,
-    "declaration_command": Follower._declare,
-    "unset_command": Follower._unset,
-    "redirected_statement": Follower._redirect,
-    "command": Follower._command,
-}
