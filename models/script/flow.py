@@ -226,13 +226,14 @@ class ControlFlow(Expander):
     # -- loops
 
     def _visit_for_statement(self, node: Node) -> Truth:
-        before, outer, place = dict(self.state.variables), self.broken, self.script.place(node)
+        before, outer, place = self.state.copy(), self.broken, self.script.place(node)
         self.broken, body = False, node.child_by_field_name("body")
         interpret = self._for_each if node.type == "for_statement" else self._while
         truth = interpret(node, body.children[1:-1] if body is not None else [], place)
         broken, self.broken = self.broken, outer
-        if broken:
-            self._unsettle(before, place, _OFTEN)
+        if broken and not self.state.ended:
+            self._unsettle(before.variables, place, _OFTEN)
+            self.state.merge(before, place, _OFTEN)
         return UNKNOWN if broken else truth if truth.value is False else HOLDS
 
     _visit_while_statement = _visit_c_style_for_statement = _visit_for_statement
