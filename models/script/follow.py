@@ -20,7 +20,7 @@ from .launch import StartedCommand, base, inherit, launch_of, launches_in, neste
 from .pieces import Place, WordText, join
 from .state import INPUT, OUTPUT, LimitExceeded
 from .streams import print_output, read_input
-from .syntax import CLOSERS, Script, Unreadable, check_depth
+from .syntax import CLOSERS, Script, Unreadable, Word, check_depth
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -159,7 +159,10 @@ class Follower(ControlFlow):
         state, place, (command, *_) = self.state, self.script.place(node), self.script.read(node).split()
         flags, names = "", set[str]()
         for child in node.named_children:
-            is_assigned, word = child.type == "variable_assignment", self.script.word(*self.script.range(child))
+            is_assigned, word = (
+                child.type == "variable_assignment",
+                Word(self.script.parts(*self.script.range(child)), self.script.range(child)),
+            )
             for text in [WordText.of(self._target(child), place)] if is_assigned else self.fields([word]):
                 name, equals, _ = text.plain.partition("=")
                 flags += name if name.startswith("-") else ""

@@ -209,15 +209,14 @@ def have_same_value(first: VariableValue | None, second: VariableValue | None) -
         return len(first) == len(second) and all(map(have_same_value, first, second))
     if not isinstance(first, WordText) or not isinstance(second, WordText):
         return first == second
-    if not (first.known and second.known):
-        return len(first.pieces) == len(second.pieces) and all(map(_is_same_piece, first.pieces, second.pieces))
-    return (first.plain, first.unset, first.assumed, first.secret) == (second.plain, second.unset, second.assumed, second.secret)
+    return _identity(first) == _identity(second)
 
 
-def _is_same_piece(first: WordPiece, second: WordPiece) -> bool:
-    """Return True for equal text, of one place if unknown. Variables may have passed on either piece."""
-    is_origin = not first.unknown or first.frames[-1] == second.frames[-1]
-    return is_origin and replace(first, frames=(), exact=False) == replace(second, frames=(), exact=False)
+def _identity(text: WordText) -> tuple[object, ...]:
+    """Return what makes a value: of an unknown text, also its first place; variables may have passed it on."""
+    if text.known:
+        return text.plain, text.unset, text.assumed, text.secret
+    return tuple((replace(piece, frames=piece.frames[-1:] if piece.unknown else (), exact=False)) for piece in text.pieces)
 
 
 def merge_values(first: VariableValue | None, second: VariableValue | None, name: str, place: Place, why: str) -> VariableValue:

@@ -251,10 +251,6 @@ class Script:
             parts, position = self._read(start, end, _BLANKS)
             yield Word(parts, (start, min(position, end)))
 
-    def word(self, start: int, end: int) -> Word:
-        """Return the word between two offsets."""
-        return Word(self.parts(start, end), (start, end))
-
     def parts(self, start: int, end: int, quoted: bool = False) -> tuple[Part, ...]:
         """Split a text into parts, as within double quotes if `quoted`."""
         return self._read(start, end, "", quoted)[0]
