@@ -284,11 +284,9 @@ class ControlFlow(Expander):
             if has_left or self.broken or before == self.state.variables:
                 return outcome
         if truth.value is not False and not self.state.ended:
-            why, source = (
-                truth.why or f"the loop has more than {MAX_TURNS} turns",
-                "".join(self.script.text[slice(*part)] for part in header),
-            )
-            self._run_loop_once(body, place, why, {name: WordText.unknown(f"${name}", place, why) for name in names_assigned(source)})
+            why = truth.why or f"the loop has more than {MAX_TURNS} turns"
+            names = names_assigned("".join(self.script.text[slice(*part)] for part in header))
+            self._run_loop_once(body, place, why, {name: WordText.unknown(f"${name}", place, why) for name in names})
         return outcome
 
     def sum_of(self, body: Place, default: bool = False) -> Truth:

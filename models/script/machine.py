@@ -10,10 +10,11 @@ from ..text.document import Program, ShellMachine
 from ..text.source import Source
 from . import facts
 from .launch import LaunchCommand, StartedCommand, base, find_option
-from .pieces import Place, WordText
+from .pieces import WordText
 
 _FACTS = facts("launchers")
-_Number = tuple["int | None", "Place | None"]
+_Count = tuple["int | None", "Span | None"]
+_UNKNOWN: _Count = (None, None)
 _EMPTIED = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
 """Variables that show PyTorch nothing if an accelerator is named twice.
 
@@ -39,24 +40,23 @@ def machine_of(launch: LaunchCommand, commands: Sequence[StartedCommand], source
     They come from an earlier `ray start`, else from the visible accelerators; None if the script
     has neither. The reason is "" if nothing is unknown.
     """
-    earlier = [command for command in commands if command.place[0] < launch.started.place[0]]
-    before = [command for command in earlier if not command.condition and _is_ray_start(command)]
+    before = [command for command in commands if command.place[0] < launch.started.place[0] and _is_ray_start(command)]
     heads = [command for command in before if any(word.plain == "--head" for word in command.words)]
     start, why, variable = (heads or before or [launch.started])[-1], "", ""
-    accelerators, cpus = (_option(start, "--num-gpus"), _option(start, "--num-cpus")) if before else (None, None)
+    accelerators, cpus = (_option(start, name, source) if before else None for name in ("--num-gpus", "--num-cpus"))
     addresses = _addresses(launch)
     is_here = launch.launcher.partition(" ")[0] not in _FACTS["elsewhere"] and not addresses - {"local"}
     visible = _visible_variable(start) if before or is_here else None
     if accelerators and accelerators[0] is not None:
-        numbers = [pair[0] for command in before if (pair := _option(command, "--num-gpus")) and pair[0] is not None]
+        numbers = [pair[0] for command in before if (pair := _option(command, "--num-gpus", source)) and pair[0] is not None]
         if min(numbers) < accelerators[0]:
             why = f"`ray start` shows nodes different numbers of accelerators: {min(numbers)} and {accelerators[0]}"
     for_ray, duplicate, items = accelerators is not None, "", list[str]()
     if accelerators is None and visible is None and not before:
-        accelerators = _count_granted(launch)
+        accelerators = _count_granted(launch, source)
     if accelerators is None and visible is not None:
         variable, text = visible
-        accelerators = _visible(text)
+        accelerators = _visible(text, source)
         items = _devices(text) if accelerators else []
         if variable in _EMPTIED:
             duplicate = next((item for place, item in enumerate(items) if item in items[:place]), "")
@@ -64,13 +64,13 @@ def machine_of(launch: LaunchCommand, commands: Sequence[StartedCommand], source
             why = f"which accelerators `{variable}` shows is not known: {text.why_unknown}"
         elif accelerators is not None and before and not accelerators[0]:
             accelerators, why = None, f"`{variable}` shows no accelerators of this node, and other nodes are not known"
-    if all(pair is None or pair[0] is None for pair in (accelerators, cpus)):
+    if (accelerators or _UNKNOWN)[0] is None and (cpus or _UNKNOWN)[0] is None:
         return None, why
     of_program = _visible_variable(launch.started) if for_ray else None
-    count_of_program = _visible(of_program[1]) if of_program is not None and of_program[0] == VISIBLE[0] else None
+    count_of_program = _visible(of_program[1], source) if of_program is not None and of_program[0] == VISIBLE[0] else None
     return ShellMachine(
-        *_split_number(accelerators, source),
-        *_split_number(cpus, source),
+        *(accelerators or _UNKNOWN),
+        *(cpus or _UNKNOWN),
         variable,
         for_ray,
         duplicate,
@@ -93,10 +93,10 @@ def _addresses(launch: LaunchCommand) -> set[str]:
 
 def _is_ray_start(command: StartedCommand) -> bool:
     plain = [base(word.plain) for word in command.words]
-    return ("ray", "start") in zip(plain, plain[1:])
+    return not command.condition and ("ray", "start") in zip(plain, plain[1:])
 
 
-def _count_granted(launch: LaunchCommand) -> _Number | None:
+def _count_granted(launch: LaunchCommand, source: Source) -> _Count | None:
     """Count the accelerators of a container or a step of Slurm; None if unstated.
 
     Sources: docker run (--gpus), srun (--gpus-per-node, --gres).
@@ -105,22 +105,15 @@ def _count_granted(launch: LaunchCommand) -> _Number | None:
     option = find_option(words, *_FACTS["granting"].get(base(words[0].plain), ()))
     value = option[1] if option else WordText()
     match = _GRANTED.fullmatch(value.plain) if value.certain else None
-    return (int(match[2] or len(match[1].split(","))), value.place()) if match else None
+    return (int(match[2] or len(match[1].split(","))), source.span(*value.place())) if match else None
 
 
-def _split_number(number: _Number | None, source: Source) -> tuple[int | None, Span | None]:
-    value, place = number or (None, None)
-    return value, source.span(*place) if value is not None and place is not None else None
-
-
-def _option(command: StartedCommand, name: str) -> _Number | None:
-    """Return the number of an option (None if unknown) and its place; None if absent."""
-    option = find_option(command.words, name)
-    if option is None:
-        return None
-    word, value = option
-    number = int(value.plain[:9]) if value.certain and value.plain.isdecimal() else None
-    return number, (value if word.plain == name else word).place()
+def _option(command: StartedCommand, name: str, source: Source) -> _Count | None:
+    """Return the number of an option and its place; None if absent."""
+    word, value = find_option(command.words, name) or (None, WordText())
+    if word is None or not (value.certain and value.plain.isdecimal()):
+        return None if word is None else _UNKNOWN
+    return int(value.plain[:9]), source.span(*(value if word.plain == name else word).place())
 
 
 def _visible_variable(command: StartedCommand) -> tuple[str, WordText] | None:
@@ -133,14 +126,12 @@ def _visible_variable(command: StartedCommand) -> tuple[str, WordText] | None:
     return visible
 
 
-def _visible(text: WordText) -> _Number | None:
+def _visible(text: WordText, source: Source) -> _Count | None:
     """Count the accelerators in a text, up to `-1`; also return its place."""
-    if not text.certain or text.assumed:
-        return None
     items = _devices(text)
-    if not all(map(_DEVICE.fullmatch, items)):
+    if not text.certain or text.assumed or not all(map(_DEVICE.fullmatch, items)):
         return None
-    return len(items), text.place() if text.pieces else None
+    return len(items), source.span(*text.place()) if text.pieces else None
 
 
 def _devices(text: WordText) -> list[str]:
