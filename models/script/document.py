@@ -39,6 +39,9 @@ _BETWEEN = re.compile(r"(?:\s|\\\n|#[^\n]*)*")
 _PLAIN_SETTING = re.compile(r"[+~]{0,2}[A-Za-z_][A-Za-z0-9_.@/-]*=", re.ASCII)
 _ACCELERATORS = re.compile(r"\s*[\w.-]+(?:\s*:\s*(\d{1,4}))?\s*")
 _KEPT = re.compile(r"^[^#\n]*?((?:--entrypoint-num-gpus[= \t]+|entrypointNumGpus:[ \t]*)(?!0\b)[^\s\\]+)", re.MULTILINE)
+_EDITORS = ("sed", "perl", "yq", "awk", "gawk")
+_IN_PLACE = re.compile(r"-(?!-)\w*i\S*|--in-?place.*")
+"""Option of these editors that writes the file that they read."""
 _LINES = re.compile(r"(?:[^\r]|\r(?!\n))+")
 _WINDOWS_END = re.compile(r"[\"']?[ \t]*\\?\r\n")
 """End of a word that carries the line end of Windows with it."""
@@ -154,12 +157,22 @@ def _choose_programs(script: InterpretedScript, composer: Composer) -> list[Star
     """Return the programs to check: configured ones, else found ones, else those named `main`."""
     launches = [launch for command in script.started if (launch := launch_of(command))]
     last_launches = {(launch.started.place, launch.name, launch.arguments): launch for launch in reversed(launches)}
-    programs = [StartedProgram(script.source, launch, composer) for launch in reversed(last_launches.values())]
+    programs = [StartedProgram(script.source, launch, composer, _find_edits(script, launch)) for launch in reversed(last_launches.values())]
     return (
         [program for program in programs if program.is_configured]
         or [program for program in programs if program.found is not None]
         or [program for program in programs if _MAIN.fullmatch(program.launch.program.plain)]
     )
+
+
+def _find_edits(script: InterpretedScript, launch: LaunchCommand) -> dict[str, str]:
+    """Return name -> command that edits this file in place before a program starts."""
+    edits = dict[str, str]()
+    for command in script.started:
+        verb, words = base(command.words[0].plain), command.words[1:]
+        if command.place[0] < launch.started.place[0] and verb in _EDITORS and any(_IN_PLACE.fullmatch(word.plain) for word in words):
+            edits |= {base(word.path): f"`{verb}` in line {script.source.span(*command.place).line}" for word in words}
+    return edits
 
 
 def _report_no_program(script: InterpretedScript) -> Finding:
@@ -203,7 +216,7 @@ def _document(script: InterpretedScript, program_start: StartedProgram, number: 
         number=number,
         count=count,
         found=program_start.found is not None,
-        complete=not (lost_findings or words.unchecked or has_error),
+        complete=not (words.unchecked or has_error),
         is_hydra=program_start.is_hydra,
         is_known=program_start.is_known,
         machine=machine or script.machine,

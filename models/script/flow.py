@@ -142,7 +142,10 @@ class ControlFlow(Expander):
 
     def _continue(self, truth: Truth, is_and: bool, node: Node) -> Truth:
         """Interpret what follows `&&` or `||`."""
-        if self.state.ended or truth.value == (not is_and):
+        if self.state.ended:
+            return truth
+        if truth.value == (not is_and):
+            self._assume(truth, [node], self.script.place(node))
             return truth
         if truth.value is None:
             following = self._run_either(truth.why, self.script.place(node), lambda: self.statement(node))
@@ -150,6 +153,16 @@ class ControlFlow(Expander):
             with self._within(truth):
                 following = self.statement(node)
         return truth.both(following) if is_and else truth.either(following)
+
+    def _assume(self, truth: Truth, bodies: Sequence[Node], place: Place) -> None:
+        """Note on what these statements would assign that a condition on unset inputs decided about them."""
+        nodes = [*bodies] if truth.depends else []
+        while nodes:
+            node = nodes.pop()
+            nodes += node.children
+            name = self.script.read(node.children[0]).partition("[")[0] if node.type == "variable_assignment" else ""
+            if isinstance(value := self.state.variables.get(name), WordText):
+                self.state.variables[name] = value.assuming(truth.depends, place)
 
     def _visit_pipeline(self, node: Node) -> Truth:
         """Interpret `a | b`: each command in a subshell, which reads what the one before prints."""
@@ -190,11 +203,13 @@ class ControlFlow(Expander):
             self._run_either(truth.why, place, lambda: self.statements(body), lambda: self._branch(rest, place))
             return UNKNOWN
         with self._within(truth):
-            if not truth.value:
-                return self._branch(rest, place)
-            self.went_past = False
-            outcome = self.statements(body)
-            return self._branch(rest, place) if self.went_past else outcome
+            if truth.value:
+                self.went_past = False
+                outcome = self.statements(body)
+            if not truth.value or self.went_past:
+                outcome = self._branch(rest, place)
+        self._assume(truth, [node for _, nodes in branches for node in nodes], place)
+        return outcome
 
     def _visit_case_statement(self, node: Node) -> Truth:
         branches, place = list[_Branch](), self.script.place(node)

@@ -143,7 +143,7 @@ class Follower(ControlFlow):
         text = WordText() if is_array else self.text(self.script.parts(start, end))  # which may set the variable itself
         old = state.variables.get(name, state.scalar(name, place)) if operator.type == "+=" else None
         if not is_array:
-            text = text.assuming(frozenset(name for name in self.assumed if name[0] == "$"), place)
+            text = text.assuming(self.assumed, place)
             before = old[0] if isinstance(old, list) and old else old
             return state.assign(name, join([before, text], place=place) if isinstance(before, WordText) else text)
         array = list(old) if isinstance(old, list) else [old] if old is not None else []
@@ -251,6 +251,10 @@ class Follower(ControlFlow):
         """Interpret a simple command, whose own assignments and input hold for it alone."""
         self.dropped = set()
         words = self.fields(self.script.command_words(node))
+        if words and words[0].plain[:1] == "-" and self.dropped:  # `$PYTHON -m module`, set outside of the script
+            words.insert(
+                0, WordText.unknown("$" + min(self.dropped), self.script.place(node), f"`{min(self.dropped)}` is not set in the script")
+            )
         prefixes = [child for child in node.children if child.type in ("variable_assignment", "herestring_redirect")]
         names = [self._target(child) if child.type == "variable_assignment" else INPUT for child in prefixes]
         before, exports_before, new_names = self.state.save(*names), self.state.exported, set(names) - {INPUT}

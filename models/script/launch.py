@@ -88,6 +88,8 @@ def launch_of(command: StartedCommand) -> LaunchCommand | None:
         return _parse_submission(command) or _parse_wrapped(command)
     word, before = words[python], [base(word.plain) for word in words[:python]]
     launcher, start, is_torchrun = "", python + 1, word.known and _TORCHRUN.fullmatch(word.plain) is not None
+    if not word.known and words[start].plain[:2] == "--":  # options that Python does not have
+        launcher, is_torchrun = "torchrun", True
     if before and words[0].known:  # with its subcommands, such as `ray job submit`
         subcommands = before[1:3] if before[0] in _FACTS["with_subcommands"] else ()
         launcher, start = " ".join([before[0], *takewhile(str.isalpha, subcommands)]), 0
@@ -180,10 +182,13 @@ def _parse_wrapped(command: StartedCommand) -> LaunchCommand | None:
 
 
 def _interpreter(words: Sequence[WordText]) -> int | None:
-    module = next((at for at, word in enumerate(words) if word.known), 0)
-    if module and len(words) > module + 1 and words[module].plain == "-m":
-        return module - 1  # `$PYTHON -m module`
     python, plain = _find_starting(words, _INTERPRETER), [word.plain for word in words]
+    at = next((at for at, word in enumerate(words) if not word.certain), None)
+    if python is None and at is not None and (not at or base(plain[0]) in _FACTS["starters"]):  # `$PYTHON -u -m module`
+        at += sum(1 for _ in takewhile(lambda word: not word.certain, words[at + 1 :]))
+        named = next((number for number in range(at + 1, len(words)) if plain[number][:1] != "-" or plain[number] == "-m"), len(words))
+        if named + 1 < len(words) and (plain[named] == "-m" or plain[named].endswith(".py")):
+            return at
     if python is None and base(plain[0]) == "uv" and plain[1:2] == ["run"]:
         file = _program(words, 2)  # `uv run file.py`: no interpreter is named
         is_module = file is not None and plain[file - 1] == "-m"

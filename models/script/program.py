@@ -46,11 +46,15 @@ def readable_folders(source: Source, composer: Composer) -> SearchPath:
 
 @dataclass(frozen=True)
 class StartedProgram:
-    """Known facts of a program that a script starts."""
+    """Known facts of a program that a script starts.
+
+    `edits` maps the names of files that the script edits before to the command that does.
+    """
 
     source: Source
     launch: LaunchCommand
     composer: Composer
+    edits: Mapping[str, str]
 
     # -- the file of the program
 
@@ -171,7 +175,7 @@ class StartedProgram:
         if (directory := self._option("dir")) is not None and directory.path:
             folders += self._places(directory.path)
         path_found = SearchPath(tuple(folders), self._search.roots).find(name) if folders else None
-        return path_found if isinstance(path_found, NamedPath) else None
+        return path_found if isinstance(path_found, NamedPath) and os.path.basename(path_found.path) not in self.edits else None
 
     def _places(self, path: str, *further: str) -> Iterator[NamedPath]:
         """Yield the readable folders that a path, or one of `further`, may name.
@@ -209,8 +213,11 @@ class StartedProgram:
             return message, self._one_beside or "verify that configuration itself, or write its name in the script"
         file = os.path.normpath(os.path.join(self._below_roots(self._path), self._named))
         message = f"begins with `{file[-80:]}`, which is not found"
-        if self._is_written:
-            return f"begins with `{file[-80:]}`, which the script itself writes", "run the part that writes it, then verify again"
+        if self._how_written:
+            help_ = (
+                "run that part, then verify the configuration itself" if self.edits else "run the part that writes it, then verify again"
+            )
+            return f"begins with `{file[-80:]}`, which {self._how_written}", help_
         if self.is_open:
             return f"{message}, unless an argument of the script names another one", self._one_beside or _NAME_FOLDER
         present = nearest(os.path.basename(file), map(os.path.basename, self._beside)) or os.path.basename(next(iter(self._beside), ""))
@@ -223,17 +230,18 @@ class StartedProgram:
         if name is None or self.found is not None:
             return False
         by_argument = any(variable[0] == "$" for variable in name.unset | name.assumed) or "argument" in name.why_unknown
-        return by_argument or self._is_written
+        return by_argument or bool(self._how_written)
 
     @property
     def _named(self) -> str:
         return self.configuration if self.configuration.endswith((".yaml", ".yml")) else f"{self.configuration}.yaml"
 
     @cached_property
-    def _is_written(self) -> bool:
-        """True if the script writes a file of the configuration's name."""
-        name = re.escape(os.path.basename(self._named))
-        return bool(self.configuration and re.search(rf"(?:>|\btee\b)[^\n|;&]*?[\s\"'/>]{name}(?![\w.])", self.source.text))
+    def _how_written(self) -> str:
+        """Say how the script makes the configuration before the program reads it; "" if it does not."""
+        file = os.path.basename(self._named)
+        is_written = self.configuration and re.search(rf"(?:>|\btee\b)[^\n|;&]*?[\s\"'/>]{re.escape(file)}(?![\w.])", self.source.text)
+        return f"{self.edits[file]} changes" if file in self.edits else "the script itself writes" if is_written else ""
 
     @property
     def _one_beside(self) -> str:

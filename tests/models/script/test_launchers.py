@@ -90,6 +90,53 @@ def test_a_program_behind_a_command_that_is_not_known_is_judged_and_that_is_told
     assert any("is started is not known: it depends on" in item.why for item in document.unchecked)
 
 
+@pytest.mark.parametrize(
+    "start",
+    [
+        *('"$P" -u -m verl.trainer.main_ppo', "$P -m verl.trainer.main_ppo", "$P -u -m verl.trainer.main_ppo"),
+        *(
+            f"P=python3\nif ! command -v $P; then P=python; fi\n{words}"
+            for words in ("$P verl/trainer/main_ppo.py", "nohup $P -m verl.trainer.main_ppo")
+        ),
+    ],
+)
+def test_a_program_behind_an_interpreter_that_is_not_known_is_judged(start: str) -> None:
+    assert program(f"{start} {VERL}").name.replace("/", ".").removesuffix(".py") == "verl.trainer.main_ppo"
+
+
+def test_options_of_torchrun_name_a_launcher_that_is_not_known() -> None:
+    script = "L=torchrun\nif [ -d /x ]; then L=/x/torchrun; fi\n$L --nproc_per_node=8 -m verl.trainer.sft_trainer data.train_batch_size=8"
+    assert (program(script).launcher, dict(program(script).options)) == ("torchrun", {"--nproc_per_node": "8"})
+
+
+@pytest.mark.parametrize(
+    ("script", "names"),
+    [
+        ('if [[ "$MODE" == big ]]; then N=3; fi', {"MODE"}),
+        ('if [ -z "$WORLD" ]; then N=1; else N=$WORLD; fi', {"WORLD"}),
+        ('[ -n "$BIG" ] && N=3', {"BIG"}),
+        ('[ -z "$BIG" ] || N=3', {"BIG"}),
+        ('case "$SIZE" in 7b) N=3;; *) N=2;; esac', {"SIZE"}),
+        ('if [ "$1" = big ]; then N=3; fi', {"$1"}),
+        ('if [ "$A" = 1 ]; then N=3; elif [ "$B" = 1 ]; then N=4; fi', {"A", "B"}),
+        ('if [ "$A" = 1 ]; then M=3; fi', set()),
+        ('A=0\nif [ "$A" = 1 ]; then N=3; fi', set()),
+    ],
+)
+def test_a_condition_on_an_unset_variable_is_told_of_what_it_decides(script: str, names: set[str]) -> None:
+    (document,) = documents_of(Source("run.sh", f"N=1\n{script}\npython3 -m verl.trainer.main_ppo a.b=1 trainer.nnodes=$N"), Composer())
+    assert set().union(*document.assumed.values()) == names
+
+
+@pytest.mark.parametrize("end", ["\n", " \\\n# one more\n"])
+def test_settings_that_never_reach_the_program_are_not_taken_for_given(tmp_path: Path, end: str) -> None:
+    command = f"python3 -m verl.trainer.main_ppo {VERL}{end}  actor_rollout_ref.rollout.name=vllm \\\n  trainer.total_epochs=2\n"
+    write(tmp_path, {"run.sh": command})
+    report = verify(load(tmp_path / "run.sh", DeclaredNodes(8)))
+    assert "PW125" in [finding.code for finding in report.findings]
+    assert any("rollout.name" in finding.message for finding in report.findings if finding.severity is Severity.ERROR)
+
+
 def test_what_is_only_printed_is_not_started() -> None:
     with pytest.raises(UnusableInput):
         documents_of(Source("run.sh", f"echo python3 -m verl.trainer.main_ppo {VERL}"), Composer())

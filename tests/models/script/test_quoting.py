@@ -39,5 +39,5 @@ def test_an_edit_is_read_back(place: str, text: str) -> None:
 
 @given(st.text(max_size=12))
 def test_a_quoted_text_is_one_word(text: str) -> None:
-    if "\0" not in text and text:
+    if text and "\0" not in text and "\r\n" not in text:  # the lines of a file are read as those of Unix
         assert words_of(f"run {quote(text)}") == ["run", text]

@@ -58,3 +58,11 @@ def test_a_configuration_that_the_script_writes_is_not_said_to_be_missing(tmp_pa
     found, add = verdict(tmp_path, f"{write}{START}made\n")
     assert (found, "verify again" in add) == ("incomplete", True)
     assert verdict(tmp_path, f"echo a > remade.yaml.log\n{START}made\n")[0] == "unusable"
+
+
+@pytest.mark.parametrize("edit", ["sed -i 's/64/63/' ./job.yaml", "yq -i '.a = 1' job.yaml", "perl -pi -e s/a/b/ $(dirname $0)/job.yaml"])
+def test_a_configuration_that_the_script_edits_before_is_not_judged_as_it_is_now(tmp_path: Path, edit: str) -> None:
+    assert verdict(tmp_path, f"{edit}\n{START}job\n") == ("incomplete", "Run that part, then verify the configuration itself")
+    for other in (edit.replace("-i", "-n").replace("-pi", "-ne"), edit.replace("job.yaml", "other.yaml"), f"cp job.yaml out\n#{edit}"):
+        assert verdict(tmp_path, f"{other}\n{START}job\n")[0] == "ok"
+    assert verdict(tmp_path, f"{START}job\n{edit}\n")[0] == "ok"
