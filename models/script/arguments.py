@@ -47,12 +47,9 @@ class Arguments:
     shell : True for words of a script.
     hydra : True if Hydra is known to read the words.
     taken : the options of a program that argparse reads and that takes no settings; else nothing is refused.
-    settings : settings in the order of the command line.
     options : values by option name without dashes; an empty text for an unknown value.
     positional : words that are neither settings nor options, each with the kind of refusal, if
         certain, and the setting that is meant.
-    reasons : why a value is unknown, by its place.
-    assumed : variables assumed unset for a value, by its place.
     multirun : True if Hydra starts a job for every value of a sweep.
     """
 

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Mapping, Sequence
 from ..text.environment import NO_VENDOR
 from ..text.files import is_below, text_of
 from . import facts
-from .conditions import HOLDS, Operand, Truth, evaluate_sum, evaluate_test
 from .expand import has_braces
-from .flow import UNKNOWN, ControlFlow, may_end
+from .flow import HOLDS, UNKNOWN, ControlFlow, Operand, Truth, may_end
 from .launch import StartedCommand, base, inherit, launch_of, launches_in, nested_text, read_stated, script_call, shell_call
 from .pieces import Place, WordText, join
 from .state import INPUT, OUTPUT, LimitExceeded
@@ -103,15 +102,15 @@ class Follower(ControlFlow):
         (start, end), kind = self.script.range(node), node.children[0].type
         body, excerpt = (start + len(kind), end - len(kind)), self.script.show((start, end))
         if kind == "((":
-            return self.sum_of(body)
+            return self._sum_at(body)
         words = list(self.script.words(*body))
         if kind == "[":
             return self._test(self.fields(words), excerpt)
         operands = [Operand(self.script.text[slice(*word.place)], self.text(word.parts), word.parts) for word in words]
-        return evaluate_test(operands, excerpt, self)
+        return self.evaluate(operands, excerpt)
 
     def _test(self, words: Sequence[WordText], excerpt: str) -> Truth:
-        return evaluate_test([Operand(word.plain, word) for word in words], excerpt, self)
+        return self.evaluate([Operand(word.plain, word) for word in words], excerpt)
 
     def _visit_function_definition(self, node: Node) -> Truth:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
@@ -319,7 +318,7 @@ class Follower(ControlFlow):
     def _builtin(self, name: str, words: Sequence[WordText], place: Place) -> Truth:
         state, plain = self.state, [word.plain for word in words]
         if name == "let":
-            return [evaluate_sum(word, place, self, word.plain[:40]) for word in words or [WordText()]][-1]
+            return [self.sum_of(word, place, word.plain[:40]) for word in words or [WordText()]][-1]
         if name in _ASSIGNING and (name != "printf" or "-v" in plain):
             return read_input(name, words, self, place)
         if name == "shift":

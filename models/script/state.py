@@ -60,8 +60,6 @@ class State:
     elsewhere : why variables that the script does not set may be set; "" if they may not.
     unread_files : places of sourced files that may set any variable again.
     doubting : True if a condition on an unset variable is unknown.
-    readable : real folders with files that `source` may read.
-    vendors : vendors of the machine's accelerators; empty if unknown.
     flags : options that are set: `e` after `set -e`, or a name without a letter, such as `pipefail`.
     calls : number of functions and texts that enclose the statement.
     within : words of the command that starts the text under interpretation.

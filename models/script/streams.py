@@ -10,8 +10,8 @@ import re
 from typing import Sequence
 
 from .arithmetic import NotComputed
-from .conditions import Truth
 from .expand import Expander
+from .flow import Truth
 from .pieces import Place, WordText, derive, join
 from .state import INPUT, State
 from .syntax import NAME
