@@ -13,8 +13,7 @@ from functools import partial, reduce
 from typing import TYPE_CHECKING, Callable, Iterator, Mapping, Sequence
 
 from ..record import dataclass
-from .arithmetic import NotComputed
-from .expand import Expander, fits, names_assigned
+from .expand import Expander, NotComputed, fits, names_assigned
 from .launch import StartedCommand
 from .pieces import Place, VariableValue, WordText, join, merge_values
 from .state import INPUT, OUTPUT, LimitExceeded

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Mapping, Sequence
 from ..text.environment import NO_VENDOR
 from ..text.files import is_below, text_of
 from . import facts
-from .arithmetic import NotComputed
-from .expand import has_braces
+from .expand import NotComputed, has_braces
 from .flow import HOLDS, UNKNOWN, ControlFlow, Operand, Truth, may_end
 from .launch import StartedCommand, base, inherit, launch_of, launches_in, nested_text, read_stated, script_call, shell_call
 from .pieces import Place, WordText, join
