@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from dataclasses import field, replace
 from typing import Sequence
 
@@ -47,12 +48,9 @@ class Arguments:
     shell : True for words of a script.
     hydra : True if Hydra is known to read the words.
     taken : the options of a program that argparse reads and that takes no settings; else nothing is refused.
-    settings : settings in the order of the command line.
     options : values by option name without dashes; an empty text for an unknown value.
     positional : words that are neither settings nor options, each with the kind of refusal, if
         certain, and the setting that is meant.
-    reasons : why a value is unknown, by its place.
-    assumed : variables assumed unset for a value, by its place.
     multirun : True if Hydra starts a job for every value of a sweep.
     """
 
@@ -72,9 +70,9 @@ class Arguments:
 
     def read(self, words: Sequence[WordText]) -> None:
         """Parse all words, as argparse does: of settings apart from each other, it takes the first ones."""
-        rest, self.multirun, ended = list(words), any(word.plain in _MULTIRUN for word in words), False
+        rest, self.multirun, ended = deque(words), any(word.plain in _MULTIRUN for word in words), False
         while rest:
-            word = rest.pop(0)
+            word = rest.popleft()
             plain = word.plain
             if plain.startswith("-") and len(plain) > 1:
                 name, equals, _ = plain.partition("=")
@@ -82,7 +80,7 @@ class Arguments:
                 name, is_option = self._option_named(name) if word.known else (name, True)
                 may_have_value = name in _INFO or not (is_option or self.taken)
                 if not equals and rest and (name in _WITH_VALUE or (may_have_value and not re.match("-|.*=", rest[0].plain))):
-                    value = rest.pop(0)
+                    value = rest.popleft()
                 if is_option or self.taken:
                     self.options[_WITH_VALUE.get(name, name.lstrip("-"))] = value
                     ended = ended or (self.hydra and bool(self.settings) and word.certain and name != "--")
@@ -95,8 +93,8 @@ class Arguments:
             if not self.taken and (_KEY.match(plain) or plain.startswith("~")):
                 self._setting(word)
             elif self.hydra and rest and rest[0].plain[:1] == "=":  # blanks around the sign
-                after = rest.pop(0).plain
-                after += rest.pop(0).plain if after == "=" and rest else ""
+                after = rest.popleft().plain
+                after += rest.popleft().plain if after == "=" and rest else ""
                 self.positional.append((word, "apart", f"{plain}{after}"))
             else:
                 self.positional.append((word, "", ""))

@@ -56,7 +56,6 @@ class InterpretedScript:
     Attributes
     ----------
     started : commands in the order of interpretation, up to the first unreadable place.
-    findings : why the script could not be read to its end.
     unchecked : commands that take values from elsewhere.
     machine : what a task says of every node.
     exit_place : place of the command that certainly ends it; None if none does.

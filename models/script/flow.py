@@ -1,23 +1,23 @@
-"""Control flow of a script: lists, `if`, `case`, loops, and merging of branches.
+"""Control flow of a script: conditions, lists, `if`, `case`, loops, and merging of branches.
 
 A loop over known words or with a known condition is interpreted turn by turn, any other loop once.
 """
 
 from __future__ import annotations
 
+import operator
 from abc import abstractmethod
 from contextlib import contextmanager
 from dataclasses import field, replace
-from functools import partial
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Callable, Iterator, Mapping, Sequence
 
 from ..record import dataclass
-from .arithmetic import NotComputed
-from .conditions import HOLDS, Truth, evaluate_sum
-from .expand import Expander, fits, names_assigned
+from .expand import Expander, NotComputed, fits, names_assigned
 from .launch import StartedCommand
 from .pieces import Place, VariableValue, WordText, join, merge_values
 from .state import INPUT, OUTPUT, LimitExceeded
+from .syntax import Part
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -25,12 +25,64 @@ if TYPE_CHECKING:
 
 MAX_TURNS = 100
 """Largest number of turns of a loop, or of branches of a condition."""
-UNKNOWN = Truth(None, "it depends on how a command ends")
 _LEAVING = ("break", "continue")
 _NO_VALUES: Mapping[str, WordText] = {}
 _OFTEN = "it depends on how often a loop was gone through"
 _ENDING = ("command", "test_command", "subshell", "pipeline", "variable_assignment", "variable_assignments")
-_Branch = tuple[Callable[[], Truth], Sequence["Node"]]
+_Branch = tuple[Callable[[], "Truth"], Sequence["Node"]]
+MAX_WORDS = 400
+_NUMBERS: dict[str, Callable[[int, int], bool]] = {
+    "-eq": operator.eq, "-ne": operator.ne, "-lt": operator.lt,
+    "-le": operator.le, "-gt": operator.gt, "-ge": operator.ge,
+}  # fmt: skip
+_COMPARING = (*_NUMBERS, "=", "==", "!=", "<", ">", "=~", "-nt", "-ot", "-ef")
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """Truth of a condition: true, false or unknown.
+
+    Attributes
+    ----------
+    value : None if unknown; `why` is the reason, as a sentence or its end.
+    depends : variables and arguments assumed unset.
+    """
+
+    value: bool | None
+    why: str = ""
+    depends: frozenset[str] = frozenset()
+
+    @staticmethod
+    def of(value: bool | None, *texts: WordText, why: str = "") -> Truth:
+        """Build a truth that depends on texts."""
+        return Truth(value, why, frozenset(name for text in texts for name in text.unset | text.assumed))
+
+    def negate(self) -> Truth:
+        """Return the negation."""
+        return Truth(None if self.value is None else not self.value, self.why, self.depends)
+
+    def both(self, following: Truth) -> Truth:
+        """Return the conjunction."""
+        values = (self.value, following.value)
+        value = False if False in values else None if None in values else True
+        return Truth(value, self.why or following.why, self.depends | following.depends)
+
+    def either(self, following: Truth) -> Truth:
+        """Return the disjunction."""
+        return self.negate().both(following.negate()).negate()
+
+
+HOLDS = Truth(True)
+UNKNOWN = Truth(None, "it depends on how a command ends")
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """Word of a condition: how it is written, its text, and its parts in `[[ ... ]]`."""
+
+    sign: str
+    text: WordText
+    parts: tuple[Part, ...] | None = None
 
 
 @dataclass
@@ -39,7 +91,6 @@ class ControlFlow(Expander):
 
     Attributes
     ----------
-    started : commands that the script starts, in the order of interpretation.
     unread : places of commands that may set variables from unread texts.
     branches : conditions of the enclosing branches.
     broken : True if it is unknown whether a loop was left.
@@ -238,6 +289,69 @@ class ControlFlow(Expander):
             return Truth(None, str(problem))
         return Truth.of(matches, subject)
 
+    # -- conditions
+    # Source: the Bash Reference Manual, 6.4 (Bash Conditional Expressions). Parentheses are out of scope.
+
+    def sum_of(self, text: WordText, place: Place, excerpt: str) -> Truth:
+        """Evaluate `(( sum ))`: true if the sum is not 0."""
+        try:
+            total = self.calculate(text, place)
+        except NotComputed as problem:
+            return Truth(None, f"`{excerpt}` is not known: {problem}")
+        return _unless_unset(total.plain != "0", total)
+
+    def _sum_at(self, body: Place, default: bool = False) -> Truth:
+        """Evaluate the sum at a place, with a default for an empty one."""
+        text = self.text(self.script.parts(*body, True))
+        return self.sum_of(text, self.script.origin.place(*body), self.script.show(body)) if text.pieces else Truth(default)
+
+    def evaluate(self, operands: Sequence[Operand], excerpt: str) -> Truth:
+        """Evaluate `[[ operands ]]` or `[ operands ]`; files and commands are not looked at."""
+        if not operands:
+            return Truth(False)
+        disjunction, conjunction = ("-o", "-a") if operands[0].parts is None else ("||", "&&")
+        try:
+            if len(operands) > MAX_WORDS:
+                raise NotComputed("")
+            tests = [[self._single(test) for test in _split(group, conjunction)] for group in _split(operands, disjunction)]
+            truth = reduce(Truth.either, [reduce(Truth.both, group) for group in tests])
+        except NotComputed as problem:
+            why = f": {problem}" if str(problem) else ""
+            return Truth(None, f"`{excerpt}` is not a condition that is followed{why}")
+        if truth.value is not None:
+            return truth
+        return Truth(None, f"it depends on whether `{excerpt}` holds: {truth.why}", truth.depends)
+
+    def _single(self, test: Sequence[Operand]) -> Truth:
+        """Evaluate `! test`, `a = b`, `-n a` or `a`. Raises NotComputed."""
+        if len(test) > 1 and test[0].sign == "!":
+            return self._single(test[1:]).negate()
+        if test and test[0].parts and test[0].sign[0] == "(":
+            raise NotComputed("parentheses are not followed")
+        match test:
+            case [operand] | [Operand(sign="-n"), operand]:
+                return _nonempty(operand.text)
+            case [Operand(sign="-z"), operand]:
+                return _nonempty(operand.text).negate()
+            case [Operand(sign=sign), operand] if len(sign) == 2 and sign[0] == "-":
+                return Truth.of(None, operand.text, why="files are not looked at")
+            case [left, Operand(sign=sign), right] if sign in _COMPARING:
+                return self._compare(left.text, sign, right)
+        raise NotComputed("")
+
+    def _compare(self, left: WordText, sign: str, operand: Operand) -> Truth:
+        right = operand.text
+        if not left.known or not right.known:
+            return Truth.of(None, left, right, why=left.why_unknown or right.why_unknown)
+        if sign in _NUMBERS:
+            numbers = [int(self.calculate(text, text.place(0, 1)).plain) for text in (left, right)]
+            return _unless_unset(_NUMBERS[sign](*numbers), left, right)
+        if sign not in ("=", "==", "!="):
+            return Truth.of(None, left, right, why=f"`{sign}` is not followed")
+        same = left.plain == right.plain if operand.parts is None else fits(left.plain, self.pattern(operand.parts))
+        truth = _unless_unset if self.state.doubting else Truth.of
+        return truth(same == (sign != "!="), left, right)
+
     # -- loops
 
     def _visit_for_statement(self, node: Node) -> Truth:
@@ -284,10 +398,10 @@ class ControlFlow(Expander):
         if node.type == "c_style_for_statement":
             signs = [self.script.range(child) for child in node.children if child.type in ("((", ";", "))")][:4]
             header = [(start, end) for (_, start), (end, _) in zip(signs, signs[1:])]
-            self.sum_of(header[0])
+            self._sum_at(header[0])
         for _ in range(MAX_TURNS):
             before = dict(self.state.variables)
-            truth = self.test(node.children_by_field_name("condition")) if not header else self.sum_of(header[1], True)
+            truth = self.test(node.children_by_field_name("condition")) if not header else self._sum_at(header[1], True)
             truth = truth.negate() if node.children[0].type == "until" else truth
             if self.state.ended or not truth.value:
                 break
@@ -295,7 +409,7 @@ class ControlFlow(Expander):
                 outcome = self.statements(body)
                 has_left = self._has_left()
                 if header and not has_left:
-                    self.sum_of(header[2])
+                    self._sum_at(header[2])
             if has_left or self.broken or before == self.state.variables:
                 return outcome
         if truth.value is not False and not self.state.ended:
@@ -303,11 +417,6 @@ class ControlFlow(Expander):
             names = names_assigned("".join(self.script.text[slice(*part)] for part in header))
             self._run_loop_once(body, place, why, {name: WordText.unknown(f"${name}", place, why) for name in names})
         return outcome
-
-    def sum_of(self, body: Place, default: bool = False) -> Truth:
-        """Evaluate the sum of `((...))`, with a default for an empty one."""
-        text = self.text(self.script.parts(*body, True))
-        return evaluate_sum(text, self.script.origin.place(*body), self, self.script.show(body)) if text.pieces else Truth(default)
 
     def _run_loop_once(self, body: Sequence[Node], place: Place, why: str, values: Mapping[str, WordText] = _NO_VALUES) -> None:
         """Interpret a loop body with an unknown number of turns, with values set at first."""
@@ -337,6 +446,33 @@ class ControlFlow(Expander):
         if end_word.startswith(_LEAVING):  # `continue 2` ends this loop and begins a turn of the next one
             self.state.ended = end_word.removesuffix("+") if end_word[-1] == "+" else ""
         return end_word not in ("", "continue")
+
+
+def _split(operands: Sequence[Operand], separator: str) -> list[list[Operand]]:
+    """Split at a joining sign; after a comparing sign it is an operand itself."""
+    groups, previous = [list[Operand]()], ""
+    for operand in operands:
+        if operand.sign == separator and previous not in _COMPARING:
+            groups.append([])
+        else:
+            groups[-1].append(operand)
+        previous = operand.sign
+    return groups
+
+
+def _unless_unset(value: bool, *texts: WordText) -> Truth:
+    """Return a truth computed from texts; unknown if the environment may provide them.
+
+    An unset variable is not a number.
+    """
+    names = sorted(name for text in texts for name in text.unset if name[0] != "$")
+    return Truth.of(None, *texts, why=f"`{names[0]}` is not set in the script") if names else Truth.of(value, *texts)
+
+
+def _nonempty(text: WordText) -> Truth:
+    if text.known or any(piece.text for piece in text.pieces if not piece.unknown):
+        return Truth.of(bool(text.plain), text)
+    return Truth.of(None, text, why=text.why_unknown)
 
 
 def may_end(node: Node) -> bool:

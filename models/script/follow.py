@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, Mapping, Sequence
 from ..text.environment import NO_VENDOR
 from ..text.files import is_below, text_of
 from . import facts
-from .conditions import HOLDS, Operand, Truth, evaluate_sum, evaluate_test
-from .expand import has_braces
-from .flow import UNKNOWN, ControlFlow, may_end
+from .expand import NotComputed, has_braces
+from .flow import HOLDS, UNKNOWN, ControlFlow, Operand, Truth, may_end
 from .launch import StartedCommand, base, inherit, launch_of, launches_in, nested_text, read_stated, script_call, shell_call
 from .pieces import Place, WordText, join
 from .state import INPUT, OUTPUT, LimitExceeded
-from .streams import print_output, read_input
-from .syntax import CLOSERS, Script, Unreadable, Word, check_depth
+from .syntax import CLOSERS, NAME, Script, Unreadable, Word, check_depth
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -103,15 +101,15 @@ class Follower(ControlFlow):
         (start, end), kind = self.script.range(node), node.children[0].type
         body, excerpt = (start + len(kind), end - len(kind)), self.script.show((start, end))
         if kind == "((":
-            return self.sum_of(body)
+            return self._sum_at(body)
         words = list(self.script.words(*body))
         if kind == "[":
             return self._test(self.fields(words), excerpt)
         operands = [Operand(self.script.text[slice(*word.place)], self.text(word.parts), word.parts) for word in words]
-        return evaluate_test(operands, excerpt, self)
+        return self.evaluate(operands, excerpt)
 
     def _test(self, words: Sequence[WordText], excerpt: str) -> Truth:
-        return evaluate_test([Operand(word.plain, word) for word in words], excerpt, self)
+        return self.evaluate([Operand(word.plain, word) for word in words], excerpt)
 
     def _visit_function_definition(self, node: Node) -> Truth:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
@@ -310,7 +308,7 @@ class Follower(ControlFlow):
             return Truth(vendor in state.vendors) if state.vendors else Truth(None, NO_VENDOR)
         self._start(node, words)
         if OUTPUT in state.variables:
-            text = print_output(name, words[1:], state, place)
+            text = state.print_output(name, words[1:], place)
             silent = WordText() if name in _SILENT else WordText.unknown(excerpt, place, f"`{excerpt}` is a command, which is not run")
             self.print(silent if text is None else text)
         for word in words[1:]:
@@ -323,9 +321,9 @@ class Follower(ControlFlow):
     def _builtin(self, name: str, words: Sequence[WordText], place: Place) -> Truth:
         state, plain = self.state, [word.plain for word in words]
         if name == "let":
-            return [evaluate_sum(word, place, self, word.plain[:40]) for word in words or [WordText()]][-1]
+            return [self.sum_of(word, place, word.plain[:40]) for word in words or [WordText()]][-1]
         if name in _ASSIGNING and (name != "printf" or "-v" in plain):
-            return read_input(name, words, self, place)
+            return self._read_input(name, words, place)
         if name == "shift":
             count = words[0] if words else WordText.of("1", place)
             if count.known and count.plain.isdecimal():
@@ -340,6 +338,28 @@ class Follower(ControlFlow):
         if name == "printf":
             self.print(WordText.unknown("printf", place, "what `printf` makes is not followed"))
         return Truth(name != "false")
+
+    def _read_input(self, name: str, words: Sequence[WordText], place: Place) -> Truth:
+        """Interpret `read` of a known text; what `mapfile` and similar commands set is unknown."""
+        state, options, names = self.state, "", [word.plain for word in words]
+        stdin = state.text_of(INPUT)
+        text = stdin or WordText()
+        while name == "read" and names and names[0].startswith("-"):
+            options += names.pop(0)[1:]
+        line, sign, rest = text.plain.partition("\n")
+        try:
+            fields = self.separate(text.cut(0, len(line)))
+        except NotComputed:
+            options = "?"
+        is_known = name == "read" and stdin is not None and text.known and set(options) <= set("ra") and all(map(NAME.fullmatch, names))
+        if is_known and names and ("r" in options or "\\" not in line) and ("a" in options or len(fields) <= len(names)):
+            state.put(INPUT, text.cut(len(line) + 1))
+            for variable, value in zip(names, [*fields, *(WordText() for _ in names)]):
+                state.put(variable, fields if "a" in options else value)
+            return Truth(bool(sign or rest))
+        unknown = {match[0] for word in words if word.known and (match := NAME.match(word.plain))} | {"OPTIND"}
+        state.unsure(unknown, place, f"`{name}` sets it when the script runs")
+        return Truth(None, f"it depends on how `{name}` ends")
 
     def _is_self_call(self, words: Sequence[WordText]) -> bool:
         """Return True if a command restarts this script without any change or started program."""

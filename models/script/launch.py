@@ -31,8 +31,6 @@ class StartedCommand:
 
     Attributes
     ----------
-    words : expanded words.
-    place : place of the command.
     cut : comment that ends the command although the line before continues.
     condition : why it is unknown whether the command is reached; "" if it is reached.
     variables : variables of the command's environment that the script sets.
@@ -64,7 +62,6 @@ class LaunchCommand:
     program : word that names the module or file.
     launcher : starter other than Python itself, such as ``ray job submit``; else "".
     options : words between the launcher and the program.
-    arguments : words after the program.
     """
 
     started: StartedCommand

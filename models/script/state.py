@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Iterable, Mapping, Sequence
 
 from ..record import dataclass
 from . import facts
-from .pieces import Place, VariableValue, WordPiece, WordText, have_same_value, merge_values
+from .pieces import Place, VariableValue, WordPiece, WordText, derive, have_same_value, join, merge_values
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -25,6 +25,9 @@ _PRESET: Mapping[str, str] = _SHELL["preset"]
 _LETTERS = {"errexit": "e", "nounset": "u", "allexport": "a"}
 INPUT, OUTPUT = "<", ">"
 """Names of the input of a command, and of the output that `$(...)` takes up."""
+MAX_NUMBERS = 4_096
+_NUMBER = re.compile(r"-?[1-9][0-9]{0,8}|0", re.ASCII)
+_PATH = "it is a path of the machine where the script runs"
 
 
 class LimitExceeded(Exception):
@@ -60,8 +63,6 @@ class State:
     elsewhere : why variables that the script does not set may be set; "" if they may not.
     unread_files : places of sourced files that may set any variable again.
     doubting : True if a condition on an unset variable is unknown.
-    readable : real folders with files that `source` may read.
-    vendors : vendors of the machine's accelerators; empty if unknown.
     flags : options that are set: `e` after `set -e`, or a name without a letter, such as `pipefail`.
     calls : number of functions and texts that enclose the statement.
     within : words of the command that starts the text under interpretation.
@@ -189,6 +190,35 @@ class State:
         """Return the text that the script itself writes into a file, or None."""
         return self.text_of(self.file(file)) if file.known and file.plain else None
 
+    def print_output(self, name: str, words: Sequence[WordText], place: Place) -> WordText | None:
+        """Return what a command prints; None if only running it tells. Source: the manual of GNU coreutils."""
+        stdin, end = self.text_of(INPUT), WordText.of("\n", place)
+        plain, operands = [word.plain for word in words], [word for word in words if word.plain[:1] != "-"]
+        if name == "echo":
+            is_open = plain[:1] == ["-n"]
+            text = join(words[is_open:], " ", place)
+            return None if text.plain.startswith("-") else text if is_open else join([text, end])
+        if name == "cat":
+            texts = [text for text in (map(self.find_written, words) if words else [stdin]) if text is not None]
+            return join(texts) if len(texts) == max(len(words), 1) else None
+        if name in ("pwd", "realpath", "readlink"):
+            path = self.folder if name == "pwd" else self.absolute(operands[0].path.rstrip("/")) if operands else ""
+            return WordText.unknown(name, place, _PATH, path)
+        if name in ("dirname", "basename") and operands:
+            part = _part_of_path(name, operands)
+            return join([derive(part, operands, place), end]) if operands[0].certain else WordText.unknown(name, place, _PATH, part)
+        if not all(word.known for word in words):
+            return None
+        if name == "seq":
+            numbers = _count_up(plain)
+            return None if numbers is None else join([derive(numbers, words, place), end] if numbers else [])
+        if stdin is None or not stdin.known:
+            return None
+        if name == "tr" and len(words) == 2:
+            old, new = (plain[1], "") if plain[0] == "-d" else (plain[0], plain[1].replace("\\n", "\n"))
+            return derive(stdin.plain.replace(old, new), [stdin], place) if len(old) == 1 and len(new) < 2 else None
+        return None
+
     def become_child(self, inherits: bool, why: str) -> None:
         """Keep what a program is given: exported variables if it `inherits` them, and files."""
         names = self.exported if inherits else set[str]()
@@ -228,3 +258,25 @@ class State:
         self.folder = self.folder if self.folder == branch.folder else ""
         self.given = self.given and branch.given
         self.flags &= branch.flags
+
+
+def _part_of_path(name: str, operands: Sequence[WordText]) -> str:
+    """Return the result of `dirname` or `basename`; of an unknown text, that of its path."""
+    text, *endings = operands
+    path = (text.plain if text.certain else text.path).rstrip("/")
+    if name == "dirname":
+        return os.path.dirname(path) or (("/" if text.plain[:1] == "/" else ".") if text.certain else "")
+    return os.path.basename(path).removesuffix(endings[0].plain if endings and endings[0].known else "")
+
+
+def _count_up(plain: list[str]) -> str | None:
+    """Return the numbers of `seq`; None unless its arguments are plain numbers."""
+    between = "\n"
+    if plain and plain[0].startswith("-s"):
+        option, *plain = plain
+        between, plain = (option[2:], plain) if option[2:] else (plain[0] if plain else "", plain[1:])
+    if not 1 <= len(plain) <= 3 or not all(map(_NUMBER.fullmatch, plain)) or (len(plain) == 3 and plain[1] == "0"):
+        return None
+    first, last, step = int((plain[:-1] or ["1"])[0]), int(plain[-1]), int(plain[1]) if len(plain) == 3 else 1
+    numbers = range(first, last + (1 if step > 0 else -1), step)
+    return between.join(map(str, numbers)) if len(numbers) <= MAX_NUMBERS else None
