@@ -29,7 +29,7 @@ MAX_VALUES = 100_000
 MAX_DIGITS = 19
 MAX_LOOKED_AT = 4_096
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-EXPONENT = "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(?:_[0-9]+)*[eE][-+]?[0-9]+", re.ASCII), list("-+0123456789")
+EXPONENT = "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?[eE][-+]?[0-9]+$", re.ASCII), list("-+0123456789")
 """Implicit resolver for numbers such as `1e-6`; writers must quote such texts."""
 _CORE = "tag:yaml.org,2002:"
 _TAGS = {_CORE + name for name in ("str", "int", "float", "bool", "null", "map", "seq")}

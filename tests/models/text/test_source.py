@@ -135,3 +135,20 @@ def test_edits_change_their_own_characters_only() -> None:
     assert apply_edits(text, edits) == "ac+dZ"
     with pytest.raises(ValueError, match="overlap"):
         apply_edits(text, [Edit(Span("x", 0, 3, 1, 1), ""), Edit(Span("x", 2, 4, 1, 3), "")])
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("6.4e1", 64.0),
+        ("6.e1", 60.0),
+        ("1_0.5e2", 1050.0),
+        ("5e+1", 50.0),
+        ("-6.4E1", -64.0),
+        (".4e1", ".4e1"),
+        ("1.2.3e4", "1.2.3e4"),
+        ("1e5a", "1e5a"),
+    ],
+)
+def test_numbers_with_an_exponent_are_read_as_omegaconf_reads_them(text: str, value: object) -> None:
+    assert plain(find(Source("a.yaml", f"a: {text}").root, "a")) == value
