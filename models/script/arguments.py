@@ -47,7 +47,7 @@ class Arguments:
     ----------
     shell : True for words of a script.
     hydra : True if Hydra is known to read the words.
-    taken : the options of a program that argparse reads and that takes no settings; else nothing is refused.
+    known_options : the options of a program that argparse reads and that takes no settings; else nothing is refused.
     options : values by option name without dashes; an empty text for an unknown value.
     positional : words that are neither settings nor options, each with the kind of refusal, if
         certain, and the setting that is meant.
@@ -58,7 +58,7 @@ class Arguments:
     environment: Environment
     shell: bool = True
     hydra: bool = True
-    taken: tuple[str, ...] = ()
+    known_options: tuple[str, ...] = ()
     settings: list[Setting] = field(default_factory=list)
     options: dict[str, WordText] = field(default_factory=dict)
     positional: list[tuple[WordText, str, str]] = field(default_factory=list)
@@ -70,7 +70,7 @@ class Arguments:
 
     def read(self, words: Sequence[WordText]) -> None:
         """Parse all words, as argparse does: of settings apart from each other, it takes the first ones."""
-        rest, self.multirun, ended = deque(words), any(word.plain in _MULTIRUN for word in words), False
+        rest, self.multirun, is_late = deque(words), any(word.plain in _MULTIRUN for word in words), False
         while rest:
             word = rest.popleft()
             plain = word.plain
@@ -78,19 +78,19 @@ class Arguments:
                 name, equals, _ = plain.partition("=")
                 value = word.cut(len(name) + 1) if equals else WordText()
                 name, is_option = self._option_named(name) if word.known else (name, True)
-                may_have_value = name in _INFO or not (is_option or self.taken)
+                may_have_value = name in _INFO or not (is_option or self.known_options)
                 if not equals and rest and (name in _WITH_VALUE or (may_have_value and not re.match("-|.*=", rest[0].plain))):
                     value = rest.popleft()
-                if is_option or self.taken:
+                if is_option or self.known_options:
                     self.options[_WITH_VALUE.get(name, name.lstrip("-"))] = value
-                    ended = ended or (self.hydra and bool(self.settings) and word.certain and name != "--")
+                    is_late = is_late or (self.hydra and bool(self.settings) and word.certain and name != "--")
                 if not is_option:
                     self.positional.append((word, "", ""))
                 continue
-            if ended and word.certain and not word.perhaps:
+            if is_late and word.certain and not word.perhaps:
                 self.positional.append((word, "late", ""))
-                ended = False  # once is enough
-            if not self.taken and (_KEY.match(plain) or plain.startswith("~")):
+                is_late = False  # once is enough
+            if not self.known_options and (_KEY.match(plain) or plain.startswith("~")):
                 self._setting(word)
             elif self.hydra and rest and rest[0].plain[:1] == "=":  # blanks around the sign
                 after = rest.popleft().plain
@@ -101,7 +101,7 @@ class Arguments:
 
     def _option_named(self, name: str) -> tuple[str, bool]:
         """Return the full name of an option, and False if the program refuses it."""
-        names = _HYDRA if self.hydra else self.taken
+        names = _HYDRA if self.hydra else self.known_options
         if not names or name in names or name == "--":
             return name, True
         if name[:2] != "--":
@@ -186,16 +186,16 @@ class Arguments:
     def _leave_unchecked(self, why: str, add: str, decides: bool = True) -> None:
         self.unchecked.append(Unchecked("PW122", "", why, decides, add))
 
-    def refuse_all_but_taken(self, program: str, certain: bool) -> None:
-        """Report words that argparse refuses; if not `certain`, a fork of the program may take them."""
+    def refuse_all_but_known(self, program: str, certain: bool) -> None:
+        """Report words that argparse refuses; unless `certain`, a fork may take them."""
         strange = [word for word, _, _ in self.positional if word.known and not word.unset]
         self.positional = [item for item in self.positional if item[0] not in strange]
         if not strange:
             return
         span = MappedWord(strange[0], self.source).whole
-        message = f"`{program}` takes {' and '.join(f'`{option}`' for option in self.taken)} alone, so it refuses "
+        message = f"`{program}` takes {' and '.join(f'`{option}`' for option in self.known_options)} alone, so it refuses "
         close = "--" + strange[0].plain.partition("=")[0][2:].replace("-", "_")
-        help_ = f"write `{close}`" if close in self.taken else "write it into the configuration itself"
+        help_ = f"write `{close}`" if close in self.known_options else "write it into the configuration itself"
         if certain:
             message += f"this argument and {len(strange) - 1} more" if len(strange) > 1 else "this argument"
             note = "argparse ends the program with exit status 2"
@@ -207,7 +207,7 @@ class Arguments:
     def refuse_positional(self, program: str) -> None:
         """Report words that are neither settings nor options, as Hydra refuses them."""
         line_end, text = -1, self.source.text
-        for word, kind, meant in self.positional:
+        for word, kind, replacement in self.positional:
             span, edit = MappedWord(word, self.source).whole, None
             if not word.known or not word.plain:
                 why = f"an argument that may hold more settings is not known: {why_open(word) or 'it is empty'}"
@@ -224,7 +224,7 @@ class Arguments:
                     kind = "own option"
                 elif not kind:
                     kind = "option" if close in _HYDRA else "setting" if "=" in source_text else "other option"
-                values = {"program": program, "written": source_text, "bare": source_text.lstrip("-"), "close": close, "meant": meant}
+                values = {"program": program, "written": source_text, "bare": source_text.lstrip("-"), "close": close, "meant": replacement}
                 message, label, help_ = (part.format(**values) for part in _REFUSALS[kind])
                 self.findings.append(error("PW012", "", message, span, label=label, help=help_, edit=edit))
 

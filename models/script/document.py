@@ -76,7 +76,7 @@ def script_started(source: Source) -> str:
 
 
 def _give(state: State, command: str) -> None:
-    """Give a script the arguments and the variables of the command that starts it, placed at its start."""
+    """Give a script the arguments and variables of its command, placed at its start."""
 
     def move(text: WordText) -> WordText:
         return WordText(tuple(replace(piece, frames=((0, 0),), exact=False) for piece in text.pieces))
@@ -223,15 +223,15 @@ def _document(script: InterpretedScript, program_start: StartedProgram, number: 
         is_open=program_start.is_open,
     )
     gaps = [_unset(name, launch.started.needs_all) for name in sorted(launch.started.dropped)]
-    kept = _KEPT.search(source.text)
-    for reason in (why, kept and f"`{kept[1]}` keeps accelerators for the command itself, which are not subtracted"):
+    reservation = _KEPT.search(source.text)
+    for reason in (why, reservation and f"`{reservation[1]}` keeps accelerators for the command itself, which are not subtracted"):
         gaps += [Unchecked("PW122", "", reason, True, "Show the program all accelerators of its nodes")] if reason else []
     if not program_start.is_hydra and any(setting.kind is SettingMark.FORCE and setting.text[:2] != "++" for setting in words.settings):
         why = f"how `{program_start.name}` reads its settings is not known here, so whether it has their keys was not checked"
         gaps.append(Unchecked("PW104", "", why))
-    used = [piece.frames[-1] for word in launch.started.words for piece in word.pieces if len(piece.frames) > 1]
+    places = [piece.frames[-1] for word in launch.started.words for piece in word.pieces if len(piece.frames) > 1]
     for place in launch.started.unread_files:
-        if any(end <= place[0] < launch.started.place[0] for _, end in used):
+        if any(end <= place[0] < launch.started.place[0] for _, end in places):
             why = f"`{' '.join(source.text[slice(*place)].split())[:60]}` may set again what the settings use"
             gaps.append(Unchecked("PW122", "", why, True, "Name its folder with `--config-root DIR`, or set the values after it"))
             break

@@ -69,32 +69,32 @@ def _splitter(separators: str) -> re.Pattern[str]:
 
 
 def _split(stretches: Iterable[_Stretch]) -> tuple[list[WordText], frozenset[str]]:
-    """Return the fields of a word (3.5.7, Word Splitting), and the unset variables outside of fields.
+    """Return the fields of a word, and the unset variables outside of them (3.5.7).
 
     An empty text makes no field alone, unless it is in quotes, without separators.
     """
-    fields, pieces, begun = list[WordText](), list[WordPiece](), False
+    fields, pieces, is_open = list[WordText](), list[WordPiece](), False
     for text, separators in (*stretches, (None, "")):
         for piece in text.pieces if text is not None else ():
             if not separators or piece.unknown or not piece.text:
                 pieces.append(piece)
-                begun = begun or bool(piece.unknown) or any(name[0] == "$" for name in piece.unset)
+                is_open = is_open or bool(piece.unknown) or any(name[0] == "$" for name in piece.unset)
                 continue
             for match in _splitter(separators).finditer(piece.text):
-                begun = begun or not match["blank"]
+                is_open = is_open or not match["blank"]
                 if not (match["sign"] or match["blank"]):
                     pieces.append(piece.cut(*match.span()))
-                elif begun:
+                elif is_open:
                     fields.append(WordText(tuple(pieces)))
-                    pieces, begun = [], False
-        begun = begun or (text is not None and not separators)
-        if text is None and begun:
+                    pieces, is_open = [], False
+        is_open = is_open or (text is not None and not separators)
+        if text is None and is_open:
             fields.append(WordText(tuple(pieces)))
-            pieces, begun = [], False
+            pieces, is_open = [], False
     return fields, WordText(tuple(pieces)).unset
 
 
-def _apart(texts: Iterable[WordText], separators: str) -> Iterator[_Stretch]:
+def _with_ends(texts: Iterable[WordText], separators: str) -> Iterator[_Stretch]:
     """Yield texts with an end of the field between them."""
     for position, text in enumerate(texts):
         if position:
@@ -200,14 +200,14 @@ class Expander(ABC):
             try:
                 signs = self._separators if not part.quoted and (splits_literals or part.kind != "text") else ""
                 if part.keeps_elements:
-                    yield from _apart(self._elements(part), signs)
+                    yield from _with_ends(self._elements(part), signs)
                 elif not part.quoted and part.takes_default:
                     value, names = self._value_or_default(part)
                     if value is not None:
                         yield value, signs
                     else:
                         place, fields = self._place(part), _split(self._stretches(part.arguments[0], True))[0]
-                        yield from _apart((text.use_at(place).assuming(names, place) for text in fields), "")
+                        yield from _with_ends((text.use_at(place).assuming(names, place) for text in fields), "")
                 else:
                     yield self._text(part), signs
             except NotComputed as problem:
@@ -223,14 +223,14 @@ class Expander(ABC):
                 return whole if part.text else WordText()
             return WordText.of(part.text, self._place(part))
         try:
-            return self._parameter(part) if part.kind == "parameter" else self._nested(part)
+            return self._parameter(part) if part.kind == "parameter" else self._construct(part)
         except NotComputed as problem:
             return self._unknown(part, str(problem))
 
     def _unknown(self, part: Part | Word, why: str, path: str = "") -> WordText:
         return WordText.unknown(self.script.text[slice(*part.place)], self._place(part), why, path)
 
-    def _nested(self, part: Part) -> WordText:
+    def _construct(self, part: Part) -> WordText:
         """Expand a sum, a command or a home folder. Raises NotComputed."""
         excerpt, inner_text = self.script.show(part.place), self.script.text[slice(*part.inside)]
         if part.kind == "tilde":
@@ -369,7 +369,7 @@ def has_braces(parts: Iterable[Part]) -> bool:
 
 
 def _alternatives(text: str) -> list[str] | None:
-    """Return the words that braces make; None if they are nested, hold an expansion, or are too many."""
+    """Return the words that braces make; None if nested, too many, or with an expansion."""
     if re.search("[{}\0]", _BRACES.sub("", text)) or any("\0" in braces for braces in _BRACES.findall(text)):
         return None
     choices, position = list[list[str]](), 0

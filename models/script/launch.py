@@ -107,8 +107,8 @@ def launch_of(command: StartedCommand) -> LaunchCommand | None:
     arguments = _with_input(words[:python], arguments, command.place[1])
     if launcher == "ray job submit":  # to one more shell; single quotes vanish, which Hydra does not mind
         signs = ((word, _EXPANDED.search(word.plain) if word.known else None) for word in arguments)
-        again = "`ray job submit` gives it to a shell again"
-        arguments = tuple(_unknown_from(word, sign.start() if sign else -1, again) for word, sign in signs)
+        why = "`ray job submit` gives it to a shell again"
+        arguments = tuple(_unknown_from(word, sign.start() if sign else -1, why) for word, sign in signs)
     options = tuple(word for word in words[start:position] if word.plain != "-m")
     return LaunchCommand(command, program, launcher, options, arguments)
 
@@ -119,7 +119,7 @@ def _unknown_from(word: WordText, at: int, why: str) -> WordText:
 
 
 def _with_input(before: Sequence[WordText], arguments: Sequence[WordText], end: int) -> tuple[WordText, ...]:
-    """Return the arguments of a command, unknown from where an `xargs` before it fills them in."""
+    """Return arguments, unknown from where an `xargs` before them fills them in."""
     names, why = [base(word.plain) for word in before], "`xargs` reads it when the script runs"
     if "xargs" not in names:
         return (*arguments,)

@@ -117,12 +117,12 @@ class StartedProgram:
         more.
         """
         exact = set(_OPTION.findall(self._text)) == set(TWO_OPTIONS) and "parse_known_args" not in self._text
-        taken = TWO_OPTIONS if (exact or not self._text) and _ARGPARSE.fullmatch(self.name) else ()
-        arguments = Arguments(self.source, Environment.of(self.composer.allowed), hydra=self.is_hydra, taken=taken)
+        names = TWO_OPTIONS if (exact or not self._text) and _ARGPARSE.fullmatch(self.name) else ()
+        arguments = Arguments(self.source, Environment.of(self.composer.allowed), hydra=self.is_hydra, known_options=names)
         arguments.read(self.launch.arguments)
-        if taken:
+        if names:
             certain = bool(self._text) or any(name.startswith("roll") for name in self.composer.frameworks)
-            arguments.refuse_all_but_taken(self.name, certain)
+            arguments.refuse_all_but_known(self.name, certain)
         return arguments
 
     @property

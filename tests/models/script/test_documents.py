@@ -286,6 +286,12 @@ BOTH = "if nvidia-smi; then\ncat > f.sh <<'END'\n{0} a.b=1\nEND\nelse\ncat > f.s
         ("N=0; for i in 1 2 3; do if curl x; then N=1; break; fi; done; {0} a.b=$N", [None]),
         ("N=0; while true; do if curl x; then N=1; break; fi; sleep 1; done; {0} a.b=$N a.b=2", ["2"]),
         ("for i in 1 2; do if curl x; then break; fi; if [ $i -eq 2 ]; then exit 1; fi; done; {0} a.b=1", ["1"]),
+        ("for i in 1 2; do if curl x; then continue; fi; N=2; done; {0} a.b=${{N:-1}}", [None]),
+        ("N=1; while true; do if curl x; then break; else exit 1; fi; done; {0} a.b=$N", ["1"]),
+        ("for i in 1 2; do if curl x; then exit 1; else break; fi; done; {0} a.b=1", ["1"]),
+        ("for i in 1 2; do if curl x; then break; fi; return 1; done; {0} a.b=1", ["1"]),
+        ("for ((i = 1; i <= 2; i++)); do {0} a.b=$i; done", ["1", "2"]),
+        ("for ((i = 0; i < $(nproc); i++)); do {0} a.b=$i; done", [None]),
         ("f() {{ for i in 1 2; do curl x && return; if [ $i -eq 2 ]; then return; fi; done; {0} a.b=9; }}; f; {0} a.b=1", ["1"]),
         ("for i in 1 2; do if curl x; then N=1; continue; fi; N=2; done; {0} a.b=$N", [None]),
         # an unknown word in what two branches share
