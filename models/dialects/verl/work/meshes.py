@@ -22,9 +22,10 @@ from ....model_cards import ModelUse, Split, engine_splits, megatron_splits, seq
 from ....model_cards.stages import EMBEDDING, FIRST, LAST, LAYOUT, LOSS, PipelineStages, layout_of, places_of, stage_splits, stages_in
 from ....text.tree import Scalar
 from ...checks import Equals, Excludes, Number, divisors, find_near, set_to
+from ...lengths import lengths_of
 from ..degrees import OWNERS, STRATEGIES, TUNERS, TUNES, engine_key, engine_of, is_counted, is_engine, is_teacher, section_of, tuner_of
-from ..programs import MOMENTS, PROCESSES, ProgramKind
-from .work import ACTOR, DEGREES, DIVIDES, MODE, REPLACED, ROLLOUT, VerlWork
+from ..programs import MOMENTS, PROCESSES, ProgramKind, facts
+from .work import ACTOR, DEGREES, DIVIDES, MODE, NUMBERS, REPLACED, ROLLOUT, VerlWork
 
 HINTS = "placewright.components"
 POLICY = "actor_rollout_ref.model.path"
@@ -242,6 +243,24 @@ def read_models(work: VerlWork) -> None:
             path = work.settings.word(key, DIVIDES) if is_written else ""
             at = work.settings.place(key) if is_written else None
             work.setup.models[name] = ModelUse(path or "", key, splits, at, run=run_of(work, name))
+
+
+def read_lengths(work: VerlWork) -> None:
+    """Add the tokens that the models of engines must take, unless the settings change their positions."""
+    settings = work.settings
+    if any(map(settings.has, facts("settings")["positions"]["keys"])):
+        return
+    sync = settings.is_older_than("0.7.0") and settings.word(f"{ROLLOUT}.mode", MODE) in ("", "sync")
+    mode, program = "sync" if sync else "async", work.notes.document.program
+    for name, use in work.setup.models.items():
+        if not is_engine(settings, name):
+            continue
+        key = engine_key(settings, name)
+        parts = [work.amount(key(f"{part}_length"), NUMBERS) for part in ("prompt", "response")] if name == "rollout" else []
+        lengths = lengths_of("verl", work, settings.word(key("name"), MODE) or "", work.number(key("max_model_len"), NUMBERS), parts, mode)
+        if work.entry.own_trainer or (program is not None and not program.complete and any(part and part.span is None for part in parts)):
+            lengths = tuple(replace(length, proved=False) for length in lengths)
+        work.setup.models[name] = replace(use, lengths=lengths)
 
 
 def _path(work: VerlWork, name: str) -> str:

@@ -1,0 +1,66 @@
+"""Lengths of a job's samples, which the positions of its model must hold, as data.
+
+model_cards/facts/lengths.json has a row per framework, releases and engine: `tokens` names the number (`limit`:
+the longest sequence that the engine is started for; `sample`: prompt and response; `either`: the
+limit, if written, else the sample), `proof` says what refuses more: the `framework`, in any case or
+`unscaled` (only without RoPE scaling), or the `engine`, unless an environment variable allows it.
+Without `proof` it is a warning. `unscaled` rows count positions without RoPE scaling; `without_limit`
+rows are for jobs without a limit.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any, Mapping, Sequence
+
+from ..configuration.settings import Amount
+from ..model_cards import Length
+from ..releases.release import Range
+from .checks import Facts, Number
+
+ALLOWING = {"vllm": "VLLM_ALLOW_LONG_MAX_MODEL_LEN", "sglang": "SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN"}
+"""Engine -> environment variable with which it takes any length."""
+
+
+@cache
+def _rows() -> Mapping[str, Sequence[Mapping[str, Any]]]:
+    data = json.loads((Path(__file__).parent.parent / "model_cards" / "facts" / "lengths.json").read_text(encoding="utf-8"))
+    rows: Mapping[str, Sequence[Mapping[str, Any]]] = data["rows"]
+    return rows
+
+
+def lengths_of(
+    framework: str, facts: Facts, engine: str, limit: Number | None, parts: Sequence[Amount | None] = (), mode: str = ""
+) -> tuple[Length, ...]:
+    """Return the lengths that an engine must take.
+
+    Parameters
+    ----------
+    limit : longest sequence that the settings state for the engine; None if unwritten or unknown.
+    parts : prompt and response; the last one is the one to shorten.
+    mode : mode of the engine, if the rows of the framework name modes.
+    """
+    known = [part for part in parts if part is not None]
+    total = sum(part.value for part in known)
+    note = f"{total} tokens: {' + '.join(map(facts.text, known))}" if len(known) > 1 else ""
+    is_whole = bool(known) and len(known) == len(parts)
+    sample = Number(total, f"the {total} tokens of a sample", known[-1], note) if is_whole else None
+    numbers, allowing = {"limit": limit, "sample": sample, "either": limit or sample}, ALLOWING.get(engine, "")
+    is_allowed, choice, lengths = bool(allowing) and allowing in facts.notes.document.source.text, facts.notes.choice, list[Length]()
+    for row in _rows()[framework]:
+        number = numbers[row["tokens"]]
+        applies = engine in row["engines"] and row.get("mode", mode) == mode and not (limit and row.get("without_limit"))
+        releases = Range(row.get("since", ""), row.get("until", ""))
+        if number is None or not applies or (choice is not None and not choice.has(releases)):
+            continue
+        proof, amount = row.get("proof", ""), number.amount
+        when = row["when"] + (f", unless `{allowing}=1` is in its environment" if proof == "engine" else "")
+        help_ = f"set {facts.spell(amount.name, 'VALUE')} or less" if amount else ""
+        others, is_proved = 0 if number is limit or amount is None else total - amount.value, proof in ("framework", "unscaled")
+        lengths.append(Length(
+            number.value, number.text, help_, number.span, number.note, when, others, is_proved or (proof == "engine" and not is_allowed),
+            proof == "unscaled", row.get("unscaled", False),
+        ))  # fmt: skip
+    return tuple(lengths)
