@@ -42,11 +42,11 @@ def lengths_of(
     parts : prompt and response; the last one is the one to shorten.
     mode : mode of the engine, if the rows of the framework name modes.
     """
-    known = [part for part in parts if part is not None]
-    total = sum(part.value for part in known)
-    note = f"{total} tokens: {' + '.join(map(facts.text, known))}" if len(known) > 1 else ""
-    is_whole = bool(known) and len(known) == len(parts)
-    sample = Number(total, f"the {total} tokens of a sample", known[-1], note) if is_whole else None
+    known_parts = [part for part in parts if part is not None]
+    total = sum(part.value for part in known_parts)
+    note = f"{total} tokens: {' + '.join(map(facts.text, known_parts))}" if len(known_parts) > 1 else ""
+    is_whole = bool(known_parts) and len(known_parts) == len(parts)
+    sample = Number(total, f"the {total} tokens of a sample", known_parts[-1], note) if is_whole else None
     numbers, allowing = {"limit": limit, "sample": sample, "either": limit or sample}, ALLOWING.get(engine, "")
     is_allowed, choice, lengths = bool(allowing) and allowing in facts.notes.document.source.text, facts.notes.choice, list[Length]()
     for row in _rows()[framework]:
@@ -58,9 +58,9 @@ def lengths_of(
         proof, amount = row.get("proof", ""), number.amount
         when = row["when"] + (f", unless `{allowing}=1` is in its environment" if proof == "engine" else "")
         help_ = f"set {facts.spell(amount.name, 'VALUE')} or less" if amount else ""
-        others, is_proved = 0 if number is limit or amount is None else total - amount.value, proof in ("framework", "unscaled")
+        remainder, is_proved = 0 if number is limit or amount is None else total - amount.value, proof in ("framework", "unscaled")
         lengths.append(Length(
-            number.value, number.text, help_, number.span, number.note, when, others, is_proved or (proof == "engine" and not is_allowed),
+            number.value, number.text, help_, number.span, number.note, when, remainder, is_proved or (proof == "engine" and not is_allowed),
             proof == "unscaled", row.get("unscaled", False),
         ))  # fmt: skip
     return tuple(lengths)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping
 
@@ -174,12 +173,17 @@ def _count_positions(config: Mapping[str, object]) -> tuple[int, int, bool]:
     """
     scaling = next((rope for key in ("rope_scaling", "rope_parameters") if isinstance(rope := config.get(key), dict)), {})
     kind, factor = scaling.get("rope_type", scaling.get("type", "")), scaling.get("factor", 1)
-    unscaled = _number(config, _POSITIONS)
-    positions = (_number(scaling, ("original_max_position_embeddings",)) or unscaled) if kind == "yarn" else unscaled
-    if kind not in ("su", "longrope", "llama3") and isinstance(factor, (int, float)) and not isinstance(factor, bool) and 1 < factor < inf:
+    written_positions = _number(config, _POSITIONS)
+    positions = (_number(scaling, ("original_max_position_embeddings",)) or written_positions) if kind == "yarn" else written_positions
+    if (
+        kind not in ("su", "longrope", "llama3")
+        and isinstance(factor, (int, float))
+        and not isinstance(factor, bool)
+        and 1 < factor <= 1_000_000
+    ):
         positions = int(positions * factor)
-    positions = max(positions, _number(config, ("model_max_length",))) if unscaled else 0
-    return positions, unscaled if unscaled != positions else 0, "rope_scaling" in config and bool(scaling)
+    positions = max(positions, _number(config, ("model_max_length",))) if written_positions else 0
+    return positions, written_positions if written_positions != positions else 0, "rope_scaling" in config and bool(scaling)
 
 
 def _may_have_experts(config: object) -> bool:

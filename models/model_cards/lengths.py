@@ -16,14 +16,14 @@ def length_findings(models: Mapping[str, ModelUse], components: Mapping[str, Com
     """Yield a finding per model and length."""
     seen = set[str]()
     for name, use in models.items():
-        lengths = use.lengths or _estimated(use, components[name]) if name in components and use.card else ()
+        lengths = use.lengths or _lengths_of_estimate(use, components[name]) if name in components and use.card else ()
         findings = [finding for length in lengths if (finding := _judge(name, use, length)) is not None]
         findings = [finding for finding in findings if finding.severity is Severity.ERROR][:1] or findings[:1]
         yield from (finding for finding in findings if finding.message not in seen)
         seen.update(finding.message for finding in findings)
 
 
-def _estimated(use: ModelUse, component: Component) -> tuple[Length, ...]:
+def _lengths_of_estimate(use: ModelUse, component: Component) -> tuple[Length, ...]:
     """Return the written length of an estimate; none if a framework states the model."""
     estimate = component.estimate
     if use.key != ESTIMATE or estimate is None or "sequence" not in estimate.written:
@@ -37,7 +37,7 @@ def _judge(name: str, use: ModelUse, length: Length) -> Finding | None:
     positions = length.positions(card) if card else 0
     if card is None or not positions or length.tokens <= positions:
         return None
-    value = positions - length.others
+    value = positions - length.remainder
     help_ = f"{length.help.replace('VALUE', str(value))}, or name a model with more positions" if value > 0 else "shorten the prompt"
     notes = [note for note in (length.note, length.when) if note]
     if card.assumed:

@@ -102,7 +102,7 @@ class Length:
 
     Attributes
     ----------
-    tokens : number of them, `others` of which are not those of the setting to change.
+    tokens : number of them, `remainder` of which are not those of the setting to change.
     text : subject of the message; `note` says how the number is made up.
     help : advice with `VALUE` for the largest value of the setting.
     when : what happens with more tokens.
@@ -116,7 +116,7 @@ class Length:
     span: Span | None = field(default=None, compare=False)
     note: str = ""
     when: str = field(default="", compare=False)
-    others: int = 0
+    remainder: int = 0
     proved: bool = False
     of_unscaled: bool = False
     is_unscaled: bool = False

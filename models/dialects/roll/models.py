@@ -25,7 +25,7 @@ AT_TOP = {STUDENTS: "student_pretrain", TEACHERS: "teacher_pretrain", CRITICS: "
 
 
 def models(setup: RollSetup, is_training: bool = False) -> None:
-    """Add the models of the roles to the setup, with their lengths if training is judged.
+    """Add the models of the roles to the setup; their lengths if `is_training`.
 
     Megatron's embedding has the size in the checkpoint: ROLL's adapter pads no vocabulary. Source:
     ROLL, roll/distributed/strategy/fsdp2_strategy.py (FSDP2StrategyBase._validate_ulysses_compat);

@@ -95,8 +95,8 @@ class _Keys:
         if any(is_key_below(key, name) or is_key_below(name, key) for name in keys):
             return ""
         if (option := self.table.groups.get(group)) and setting.value is not None and not is_unknown(setting.value):
-            stated = plain(setting.value) if isinstance(setting.value, Scalar) else "a map"
-            return f"`{group}` is `{option}`, so Hydra does not delete it as `{stated}`" if stated not in (None, option) else ""
+            text = plain(setting.value) if isinstance(setting.value, Scalar) else "a map"
+            return f"`{group}` is `{option}`, so Hydra does not delete it as `{text}`" if text not in (None, option) else ""
         if "/" in key or setting.package is not None:
             return ""
         self.added.discard(key)

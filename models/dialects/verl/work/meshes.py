@@ -246,7 +246,7 @@ def read_models(work: VerlWork) -> None:
 
 
 def read_lengths(work: VerlWork) -> None:
-    """Add the tokens that the models of engines must take, unless the settings change their positions."""
+    """Add the lengths that engines must take, unless settings change the positions."""
     settings = work.settings
     if any(map(settings.has, facts("settings")["positions"]["keys"])):
         return
