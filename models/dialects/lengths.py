@@ -15,9 +15,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Mapping, Sequence
 
-from ..configuration.settings import Amount
+from ..configuration.settings import Amount, Settings, plain_value, whole_number
 from ..model_cards import Length
 from ..releases.release import Range
+from ..text.tree import Scalar
 from .checks import Facts, Number
 
 ALLOWING = {"vllm": "VLLM_ALLOW_LONG_MAX_MODEL_LEN", "sglang": "SGLANG_ALLOW_OVERWRITE_LONGER_CONTEXT_LEN"}
@@ -31,23 +32,33 @@ def _rows() -> Mapping[str, Sequence[Mapping[str, Any]]]:
     return rows
 
 
+def _read_amount(settings: Settings, path: str) -> Amount | None:
+    """Return a known whole number, without a note about an unknown one."""
+    path = settings.resolve_key(path)
+    default, value = settings.defaults.get(path), settings.at(path)
+    usual = "" if default is None or default.value is None else default.value
+    number, scalar = whole_number(plain_value(settings, path, usual)), value if isinstance(value, Scalar) else None
+    return Amount(number, path, scalar, default.source if default and value is None else "") if number else None
+
+
 def lengths_of(
-    framework: str, facts: Facts, engine: str, limit: Number | None, parts: Sequence[Amount | None] = (), mode: str = ""
+    framework: str, facts: Facts, engine: object, limit_key: str, keys: Sequence[str] = (), mode: str = ""
 ) -> tuple[Length, ...]:
     """Return the lengths that an engine must take.
 
     Parameters
     ----------
-    limit : longest sequence that the settings state for the engine; None if unwritten or unknown.
-    parts : prompt and response; the last one is the one to shorten.
+    limit_key : path of the longest sequence that the engine is started for.
+    keys : paths of prompt and response, or of their sum; the last one is the one to shorten.
     mode : mode of the engine, if the rows of the framework name modes.
     """
+    limit, parts = facts.of(_read_amount(facts.settings, limit_key)), [_read_amount(facts.settings, key) for key in keys]
     known_parts = [part for part in parts if part is not None]
     total = sum(part.value for part in known_parts)
     note = f"{total} tokens: {' + '.join(map(facts.text, known_parts))}" if len(known_parts) > 1 else ""
     is_whole = bool(known_parts) and len(known_parts) == len(parts)
     sample = Number(total, f"the {total} tokens of a sample", known_parts[-1], note) if is_whole else None
-    numbers, allowing = {"limit": limit, "sample": sample, "either": limit or sample}, ALLOWING.get(engine, "")
+    numbers, allowing = {"limit": limit, "sample": sample, "either": limit or sample}, ALLOWING.get(str(engine), "")
     is_allowed, choice, lengths = bool(allowing) and allowing in facts.notes.document.source.text, facts.notes.choice, list[Length]()
     for row in _rows()[framework]:
         number = numbers[row["tokens"]]

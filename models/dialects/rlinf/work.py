@@ -154,9 +154,8 @@ def models(mode: Mode, is_training: bool = False) -> None:
         degrees = mode.degrees("rollout")
         _add(mode, "rollout", key, degrees, engine_splits(places_of(tp=degrees.tp), IN_ENGINE))
         if is_training and (use := mode.models.get("rollout")):
-            facts = Facts(mode.notes, mode.settings, "rollout")
-            limit, engine = facts.number("runner.seq_length", SETTING), mode.settings.word("rollout.rollout_backend", SETTING)
-            mode.models["rollout"] = replace(use, lengths=lengths_of("RLinf", facts, engine or "", limit))
+            facts, engine = Facts(mode.notes, mode.settings, "rollout"), plain_value(mode.settings, "rollout.rollout_backend")
+            mode.models["rollout"] = replace(use, lengths=lengths_of("RLinf", facts, engine, "runner.seq_length"))
     runs(mode)
 
 

@@ -14,7 +14,7 @@ from .names import ACTOR_INFER, ACTOR_TRAIN, CRITICS, FSDP2, REFERENCES, STRATEG
 from .strategies import StrategyDegrees, degrees
 
 HINTS = "placewright.components"
-DIVIDES, LENGTHS = "PW404", "PW403"
+DIVIDES = "PW404"
 WITHOUT_ULYSSES = "NPU"
 """Vendor with `ulysses_size` reset to 1. Source: ROLL, roll/platforms/npu.py, `apply_ulysses_patch`."""
 MODEL = "model_args.model_name_or_path"
@@ -53,10 +53,8 @@ def _lengths(setup: RollSetup, role: Role) -> tuple[Length, ...]:
     facts, settings = RoleFacts(setup, role), setup.settings
     if any(settings.has(role.config(key)) for key in ("hf_overrides", "rope_scaling", "json_model_override_args")):
         return ()
-    names = ("sequence_length",) if settings.word("sequence_length", LENGTHS) != "" else ("prompt_length", "response_length")
-    path = role.config("max_model_len" if role.strategy == VLLM else "context_length")
-    limit = facts.number(path, LENGTHS) if settings.has(path) else None
-    return lengths_of("ROLL", facts, str(role.strategy), limit, [settings.whole(name, LENGTHS) for name in names])
+    keys = ("sequence_length",) if settings.has("sequence_length") else ("prompt_length", "response_length")
+    return lengths_of("ROLL", facts, role.strategy, role.config("max_model_len" if role.strategy == VLLM else "context_length"), keys)
 
 
 def _splits(setup: RollSetup, role: Role, role_degrees: StrategyDegrees) -> tuple[Split, ...]:

@@ -25,7 +25,7 @@ from ...checks import Equals, Excludes, Number, divisors, find_near, set_to
 from ...lengths import lengths_of
 from ..degrees import OWNERS, STRATEGIES, TUNERS, TUNES, engine_key, engine_of, is_counted, is_engine, is_teacher, section_of, tuner_of
 from ..programs import MOMENTS, PROCESSES, ProgramKind, facts
-from .work import ACTOR, DEGREES, DIVIDES, MODE, NUMBERS, REPLACED, ROLLOUT, VerlWork
+from .work import ACTOR, DEGREES, DIVIDES, MODE, REPLACED, ROLLOUT, VerlWork
 
 HINTS = "placewright.components"
 POLICY = "actor_rollout_ref.model.path"
@@ -256,9 +256,10 @@ def read_lengths(work: VerlWork) -> None:
         if not is_engine(settings, name):
             continue
         key = engine_key(settings, name)
-        parts = [work.amount(key(f"{part}_length"), NUMBERS) for part in ("prompt", "response")] if name == "rollout" else []
-        lengths = lengths_of("verl", work, settings.word(key("name"), MODE) or "", work.number(key("max_model_len"), NUMBERS), parts, mode)
-        if work.entry.own_trainer or (program is not None and not program.complete and any(part and part.span is None for part in parts)):
+        keys = [key(f"{part}_length") for part in ("prompt", "response")] if name == "rollout" else []
+        lengths = lengths_of("verl", work, settings.word(key("name"), MODE), key("max_model_len"), keys, mode)
+        default_keys = [path for path in keys if not settings.has(settings.resolve_key(path))]
+        if work.entry.own_trainer or (default_keys and program is not None and not program.complete):
             lengths = tuple(replace(length, proved=False) for length in lengths)
         work.setup.models[name] = replace(use, lengths=lengths)
 
