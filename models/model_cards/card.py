@@ -158,7 +158,7 @@ def card_of(name: str, config: Mapping[str, object]) -> ModelCard:
     flags = [part[_TIED] for part in (inner, config) if isinstance(part, dict) and isinstance(part.get(_TIED), bool)]
     numbers["tied"] = int(any(flags) or not flags)  # default: tied (transformers, configuration_utils.py)
     is_multimodal = inner is not None or any(config.get(key) for key in _OTHER_PARTS)
-    positions, unscaled_positions, scaling = _count_positions(config if inner is None else {**config, **inner})
+    positions, unscaled_positions, scaling = _count_positions({**config, **inner} if isinstance(inner, dict) else config)
     return replace(
         ModelCard.of(name, {**numbers, "positions": positions}), multimodal=is_multimodal, dense=not _may_have_experts(config),
         unscaled_positions=unscaled_positions, has_rope_scaling=scaling,
