@@ -21,7 +21,7 @@ from .amount import amount
 from .consistent import consistent, explain_unlikely
 from .forms import RACK, ComponentForm, OtherForm
 from .relations import find_unresolved
-from .times import build_times, duplicate_time, example, missing_counts, misspelt_models, misspelt_phases, read_models
+from .times import build_times, duplicate_time, example, missing_counts, misspelt_phases, read_models
 
 Fields = dict[str, object]
 
@@ -193,7 +193,6 @@ def add_hints(
         except UnusableInput as problem:
             findings += problem.findings
             continue
-        findings += misspelt_models(form, name, entry.value.get("seconds"), cluster)
         by_name[name] = component
         faulty.remove(name)
         relations += relations_of(form, name, entry.value)
@@ -234,7 +233,7 @@ def _component(form: ComponentForm, name: str, entry_of_name: Entry, cluster: Cl
         noun = "accelerators" if cluster.kind(groups) == ACCELERATOR else "processes"
         first = counts[0] if counts else (lower, available)
         seconds = find(value, "seconds") or value
-        raise UnusableInput(missing_counts(name, seconds, form.phase, cluster, noun, example(*first, form.parallel.choices[0].replica)))
+        raise UnusableInput(missing_counts(name, seconds, noun, example(*first, form.parallel.choices[0].replica)))
     if (times := build_times(form, lower)) and (clash := duplicate_time(times)):
         message = f"`{name}` has two times for {clash}"
         raise UnusableInput([error("PW121", name, message, spans["timed"], label="which?", help="write one of them, such as their mean")])
