@@ -36,10 +36,8 @@ class Pool:
 
     Attributes
     ----------
-    name : name in the framework.
     parts : parts in order, equal neighbours merged.
     cpus : CPUs reserved with each accelerator.
-    components : components that run on the whole pool.
     accelerators_key, nodes_key : keys of the part size and the part count; "" if a list states
         both.
     spans : places of the numbers: ``size``, ``count``, else the ``name``.
@@ -124,7 +122,6 @@ class PoolLayout:
     Attributes
     ----------
     placed : pool -> (nodes, bit mask of accelerators on each of them), in the order of placing.
-    left : remaining capacity of the nodes.
     short : first part that did not fit; None if all fit.
     """
 
@@ -272,7 +269,6 @@ class DeclaredPools:
 
     Attributes
     ----------
-    pools : pools of a known size.
     nodes : machines that the file states; () without any.
     ranges : first and last rank of components that run on a part of their pool.
     """

@@ -98,7 +98,7 @@ def read_models(form: ComponentForm, cluster: Cluster) -> ComponentForm:
 
 
 def missing_counts(name: str, seconds: Value, units: str, example: str) -> Iterator[Finding]:
-    """Yield a fault for every key of `seconds` without counts; without keys, for the whole value."""
+    """Yield a fault per key of `seconds` without counts, or for the value without keys."""
     message = f"the seconds of `{name}` are measured on an unknown number of {units}"
     keys = list(_keys(seconds))
     for key in keys:

@@ -57,8 +57,6 @@ class ModelCard:
     ----------
     name : id of the model, or the file of the numbers.
     heads : attention heads of a layer; `kv_heads` of them hold keys and values.
-    layers : transformer layers.
-    vocabulary : tokens, padded as in the checkpoint.
     experts : routed experts of a layer; 0 if unknown, or none of a `dense` model.
     parameters : all weights, each counted once.
     hidden : width of the model; `head_size` is that of a head, `intermediate` that of the

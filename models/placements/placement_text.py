@@ -126,10 +126,6 @@ class NumberedResources:
 
     Attributes
     ----------
-    size : number of resources; None if unknown.
-    unit : noun of a resource.
-    labels : node groups.
-    numbering : numbering of the node groups, if known.
     note : end of the text of the size.
     excess : further ranks that RLinf includes in `all`, if it counts accelerators but places on
         nodes.
