@@ -18,7 +18,7 @@ from ..text.form import fill
 from ..text.nearest import nearest
 from ..text.tree import Entry, ListNode, MapNode, Value, find, kind_of
 from .amount import amount
-from .consistent import consistent, explain_unlikely
+from .consistent import check_consistency, explain_unlikely
 from .forms import RACK, ComponentForm, OtherForm
 from .relations import find_unresolved
 from .times import build_times, duplicate_time, example, missing_counts, misspelt_phases, read_models
@@ -209,10 +209,9 @@ def add_hints(
     without_verdict = faulty.union(*(relation.components for relation in relations if not faulty.isdisjoint(relation.components)))
     missing = faulty - by_name.keys()
     relations = [relation for relation in relations if missing.isdisjoint(relation.components)]
-    consistent_components = tuple(
-        consistent(tuple(by_name.values()), relations, choices, cluster, findings, further, without_verdict, without_division)
-    )
-    return HintedComponents(consistent_components, tuple(relations), choices, frozenset(faulty))
+    hinted_components = tuple(by_name.values())
+    check_consistency(hinted_components, relations, choices, cluster, findings, further, without_verdict, without_division)
+    return HintedComponents(hinted_components, tuple(relations), choices, frozenset(faulty))
 
 
 def _component(form: ComponentForm, name: str, entry_of_name: Entry, cluster: Cluster, base: Component | None) -> Component:
@@ -251,7 +250,7 @@ def _component(form: ComponentForm, name: str, entry_of_name: Entry, cluster: Cl
     spans = {"name": entry_of_name.key.span, **(base.spans if base else {}), **spans}
     changes |= {"node_groups": groups, "least": lower, "most": upper, "counts": counts, "per_process": per_process, "spans": spans}
     component = replace(base, **changes) if base else _new(name, **changes)
-    if impossible := explain_unlikely(component, form.parallel.choices):
+    if impossible := explain_unlikely(component):
         place = find(value, f"estimate.{impossible[1]}")
         raise UnusableInput([error("PW121", name, impossible[0], place.span if place else spans["estimate"], help=impossible[2])])
     return component

@@ -34,6 +34,7 @@ from ..text.form import Form, ValueKind, as_items, fill, form_of, key, list_of, 
 from ..text.nearest import nearest
 from ..text.tree import ListNode, MapNode, Scalar, Value, find
 from ..text.values import Boolean, Count, OneOfValues, Rate, Word, count_key, or_list
+from .consistent import has_level, unnamed_level
 from .relations import find_unresolved, unknown
 from .seconds import Duration
 from .times import example
@@ -335,6 +336,10 @@ def read_plan(
         return None
     findings += _ignored_keys(form, spans, key)
     levels = {level: getattr(form.bandwidth, level) for level in ("node", *LEVELS) if getattr(form.bandwidth, level, 0)}
+    for level in levels:
+        if cluster is not None and not has_level(cluster, level):
+            place = spans[f"bandwidth.{level}"]
+            findings.append(unnamed_level("", level, f"`{key}.bandwidth.{level}` changes nothing", place))
     budget = Budget(form.budget.accelerators, form.budget.seconds)
     return Workload(
         after, form.nested or NESTED in form.scope, form.batches, form.cost_model, form.phases, form.minimise, budget, levels,
