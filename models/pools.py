@@ -7,7 +7,6 @@ with sizes of parts, not with accelerators or nodes.
 from __future__ import annotations
 
 from dataclasses import field, replace
-from itertools import islice, product
 from typing import Iterator, Mapping, Sequence
 
 from .findings.span import Span
@@ -434,14 +433,6 @@ class Laying:
                 return
             if len(layout.placed) == len(self.pools) and layout.short is None:
                 yield {name: layout.runs(pool.name) for pool in self.pools for name in pool.components}
-
-    def may_have_room(self, sizes: Mapping[str, int], cluster: Cluster) -> bool:
-        """Return True if some division fits, with the parts on the best nodes."""
-        rooms = rooms_of(cluster)
-        shapes = islice(product(*self._shapes(sizes, rooms)), MOST_TRIED)
-        return any(
-            can_fit([replace(pool, parts=parts) for pool, parts in zip(self.pools, shape)], rooms, self.reserves) for shape in shapes
-        )
 
     def _shapes(self, sizes: Mapping[str, int], rooms: Sequence[FreeNodes]) -> list[list[Shape]]:
         """Return the divisions of every pool into equal parts."""
