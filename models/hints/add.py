@@ -13,9 +13,8 @@ from ..placements.placement_list import HELPS
 from ..ranks import CODES_BY_REASON, RankError, parse_ranks
 from ..record import replace
 from ..roles import ROLES
-from ..text.edit import in_flow_map
+from ..text.edit import correct_name, in_flow_map
 from ..text.form import fill
-from ..text.nearest import nearest
 from ..text.tree import Entry, ListNode, MapNode, Value, find, kind_of
 from .amount import amount
 from .consistent import check_consistency, explain_unlikely
@@ -121,9 +120,7 @@ def _nodes(texts: tuple[str, ...], name: str, value: Value, key: str, cluster: C
             if item in names:
                 ranks.add(names[item])
                 continue
-            close = nearest(item, names)
-            edit = Edit(span, in_flow_map(close)) if close and item == text.strip() else None
-            advice = f"write `{close}`" if close else HELPS["node"]
+            advice, edit = correct_name(item, names, span if item == text.strip() else None, HELPS["node"])
             message = f"`{key}` of `{name}` names `{item[:60]}`, which is not a node"
             findings.append(error("PW102", name, message, span, label="not a node", help=advice, edit=edit))
     return tuple(sorted(ranks))

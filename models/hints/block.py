@@ -7,13 +7,12 @@ from typing import Collection
 
 from ..component import Component, Relation
 from ..findings.finding import Finding, UnusableInput, error, warning
-from ..findings.span import Edit
 from ..job import HintedJob
 from ..machines.cluster import Cluster
 from ..model_cards.card import MODEL, NUMBERS, ModelCard
 from ..roles import role_of
+from ..text.edit import correct_name
 from ..text.form import Form, ValueKind, fill, form_of, key, list_of, map_of
-from ..text.nearest import nearest
 from ..text.tree import Entry, MapNode, Value, find, with_value
 from ..text.values import whole_between
 from .add import add_hints
@@ -123,9 +122,7 @@ def add_block(
     keys = list(block) if isinstance(block, MapNode) else []
     for entry in keys:
         if entry.key.text not in KEYS:
-            close = nearest(entry.key.text, KEYS)
-            edit = Edit(entry.key.span, close) if close else None
-            advice = f"write `{close}`" if close else "its keys are " + ", ".join(f"`{key}`" for key in KEYS)
+            advice, edit = correct_name(entry.key.text, KEYS, entry.key.span, "its keys are " + ", ".join(f"`{key}`" for key in KEYS))
             message = f"unknown key `{entry.key.text}` in the block `placewright`"
             findings.append(error("PW104", "", message, entry.key.span, label="not known", help=advice, edit=edit))
     inner = block.get(COMPONENTS) if isinstance(block, MapNode) else None

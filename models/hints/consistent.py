@@ -8,7 +8,7 @@ from typing import Collection, Iterator, Mapping, Sequence
 from ..component import APART, BETWEEN_DOMAINS, KEYS, NOT_FEWER, TOGETHER, UNBOUNDED, WHOLE, Component, Parallel, Relation
 from ..estimate import MEGATRON, NONE, TRAINABLE
 from ..findings.finding import Finding, Severity, error, warning
-from ..findings.span import Edit, Span
+from ..findings.span import Span
 from ..findings.wording import with_noun
 from ..machines.cluster import Cluster
 from ..machines.node_group import NODE
@@ -16,8 +16,7 @@ from ..machines.topology import LEVELS, NUMA
 from ..memory.work import optimizer_of
 from ..parallel import UNDIVIDED
 from ..quantity import write_counts, write_memory
-from ..text.edit import in_flow_map
-from ..text.nearest import nearest
+from ..text.edit import correct_name
 from .amount import multiples
 
 UNNAMED = "PW127"
@@ -125,11 +124,8 @@ def _relation(
     name, names = relation.components[0], [*dict.fromkeys((*by_name, *sorted(without_verdict)))]
     for target in relation.components:
         if target not in by_name:
-            close = nearest(target, names)
-            edit = Edit(relation.span, in_flow_map(close)) if close and relation.span else None
-            advice = (
-                f"write `{close}`" if close else "name one of " + ", ".join(f"`{candidate}`" for candidate in names if candidate != name)
-            )
+            candidates = ", ".join(f"`{candidate}`" for candidate in names if candidate != name)
+            advice, edit = correct_name(target, names, relation.span, f"name one of {candidates}")
             message = f"`{name}` names `{target}` in {key}, which is not a component"
             yield error("PW121", name, message, relation.span, label="not a component", help=advice, edit=edit)
             return
