@@ -116,11 +116,6 @@ def times(counts: Iterable[tuple[int, int]], factor: int) -> Counts:
     return tuple((low * factor, high * factor) for low, high in counts)
 
 
-def subtract(counts: Iterable[tuple[int, int]], amount: int) -> Counts:
-    """Return the counts minus `amount`, without ranges that become empty."""
-    return tuple((max(low - amount, 1), high - amount) for low, high in counts if high > amount)
-
-
 def add(counts: Sequence[tuple[int, int]], count: int) -> Counts:
     """Add a count; no-op if counts are unspecified."""
     return tuple(counts) if not counts or holds(counts, count) else tuple(sorted((*counts, (count, count))))

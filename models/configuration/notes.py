@@ -86,13 +86,6 @@ class Notes:
         """Add a warning."""
         self._add(Severity.WARNING, code, subject, message, at, label, help, edit, notes)
 
-    def info(
-        self, code: str, subject: str, message: str, at: Span | Value, label: str = "", help: str = "", edit: Edit | None = None,
-        *notes: str,
-    ) -> None:  # fmt: skip
-        """Add an informational finding."""
-        self._add(Severity.NOTE, code, subject, message, at, label, help, edit, notes)
-
     def _add(
         self, severity: Severity, code: str, subject: str, message: str, at: Span | Value, label: str, help: str, edit: Edit | None,
         notes: tuple[str, ...] = (),

@@ -195,11 +195,6 @@ class PlacementText:
     open: bool = False
 
     @property
-    def resources(self) -> int:
-        """Number of named resources."""
-        return sum(pair.resources for pair in self.pairs)
-
-    @property
     def processes(self) -> int:
         """Number of placed processes."""
         return sum(pair.processes for pair in self.pairs)
