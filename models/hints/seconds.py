@@ -9,7 +9,7 @@ from ..machines.node import NUMBERS
 from ..parallel import DEGREES, Parallel
 from ..planning.workload import PHASES, SECOND, Measurement
 from ..text.form import MAX_TEXT, Faults, Form, FormFault, Schema, ValueKind, form_of, key, list_of, shown_value
-from ..text.values import MAX_DIGITS, NAME_PATTERN, Name, Word, count_key, whole_schema
+from ..text.values import MAX_DIGITS, NAME_PATTERN, Name, Word, count_key
 
 LONGEST = 10**7
 """Maximum time in seconds: about four months."""
@@ -41,13 +41,6 @@ _BY_MODEL: Schema = {
 _BY_PHASE: Schema = {
     "type": "object", "minProperties": 1, "maxProperties": MAX_MEASURED, "propertyNames": {"maxLength": MAX_TEXT, "pattern": _NO_COUNT},
     "patternProperties": {_NUMBERED: _BY_COUNT}, "additionalProperties": {"anyOf": [NUMBER_OF_SECONDS, _BY_COUNT, _BY_MODEL]},
-}  # fmt: skip
-_ROW: Schema = {
-    "type": "object", "required": ["seconds"], "additionalProperties": False,
-    "properties": {
-        "seconds": NUMBER_OF_SECONDS, "phase": {"type": "string", "maxLength": MAX_TEXT}, "accelerator": {"type": "string", "pattern": NAME_PATTERN},
-        **{key: whole_schema(1) for key in ("accelerators", "tp", "pp", "cp", "ep", "dp")},
-    },
 }  # fmt: skip
 
 
@@ -191,7 +184,7 @@ class MeasuredForm(Form):
 
 Seconds = list_of(
     form_of(MeasuredForm), 1, MAX_MEASURED, rows_of,
-    schema={"anyOf": [NUMBER_OF_SECONDS, _BY_COUNT, _BY_PHASE, {"type": "array", "minItems": 1, "maxItems": MAX_MEASURED, "items": _ROW}]},
+    schema={"anyOf": [NUMBER_OF_SECONDS, _BY_COUNT, _BY_PHASE, {"type": "array", "minItems": 1, "maxItems": MAX_MEASURED, "items": {"$ref": MeasuredForm.__name__}}]},
 )  # fmt: skip
 """Measurements: a number of seconds, a map, or a list of rows in full.
 
