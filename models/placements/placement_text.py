@@ -3,8 +3,6 @@
 R resources and P processes of one pair: with R >= P process i holds resources ``i*R/P`` to
 ``(i+1)*R/P - 1``, else P/R consecutive processes share each resource. Source: RLinf,
 rlinf/scheduler/placement/placement.py, ComponentPlacement.
-
-Source of the rules: RLinf, rlinf/scheduler/placement/placement.py, ComponentPlacement.
 """
 
 from __future__ import annotations
