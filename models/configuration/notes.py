@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from typing import Callable, Iterable
+from unicodedata import decimal
 
 from ..findings.causes import go_together
 from ..findings.finding import Finding, Severity, Unchecked
@@ -218,9 +219,15 @@ class Notes:
             self.warn("PW118", subject, message, scalar, f"this is `{text}`", help, edit)
         return ScalarText(text, scalar, self._shift(scalar, text))
 
-    def ranks(self, scalar: Scalar, subject: str, of_processes: bool = True) -> ScalarText:
-        """Return a rank expression as the framework gets it."""
-        return self.text(scalar, subject, lambda written: bool(RANKS.fullmatch(written)) and (of_processes or ":" not in written))
+    def ranks(self, scalar: Scalar, subject: str, in_flow: bool = False, of_processes: bool = True) -> ScalarText:
+        """Return a rank expression as the framework gets it; int() reads all scripts' digits."""
+        text = self.text(scalar, subject, lambda written: bool(RANKS.fullmatch(written)) and (of_processes or ":" not in written))
+        plain = "".join(str(decimal(letter)) if letter.isdecimal() else letter for letter in text.text)
+        if plain != text.text:
+            edit = text.replace(plain, in_flow)
+            message = f"`{text.text}` has digits that are not ASCII, which {self.framework} reads as `{plain}`"
+            self.warn("PW118", subject, message, scalar, f"read as `{plain}`", f"write `{plain}`", edit)
+        return ScalarText(plain, scalar, text.shift)
 
     def _shift(self, scalar: Scalar, text: str) -> int | None:
         written_text = self.document.text_of(scalar.span.file)[scalar.span.start : scalar.span.end]

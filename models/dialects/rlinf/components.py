@@ -418,8 +418,8 @@ def _entry(context: Context, entry: Entry, name: str, in_flow: bool) -> Componen
     if scalar is None:
         return None
     if labels is not None:
-        return place_component(WrittenPlacement(context, name, notes.ranks(scalar, name), labels, in_flow), spans)
-    spec = WrittenPlacement(replace(context, cluster=None), name, notes.ranks(scalar, name), Labels(), in_flow)
+        return place_component(WrittenPlacement(context, name, notes.ranks(scalar, name, in_flow), labels, in_flow), spans)
+    spec = WrittenPlacement(replace(context, cluster=None), name, notes.ranks(scalar, name, in_flow), Labels(), in_flow)
     notes.unsure("PW102", name, "its node group is not known", True, "Declare its node group")
     resources, spec.fix = number_ranks(None, spec.labels.names), spec.correction(True)
     report_faults(spec, read_placement(spec.text.text, resources).faults, resources)

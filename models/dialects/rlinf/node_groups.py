@@ -57,7 +57,7 @@ def _expression(notes: Notes, scalar: Scalar, subject: str, size: int | None, wh
     if scalar.is_null:
         report(notes, "node_ranks empty", subject, scalar, notes.replace(scalar, "all"))
         return whole or (Ranks((range(size),)) if size is not None else None)
-    text = notes.ranks(scalar, subject, of_processes=False)
+    text = notes.ranks(scalar, subject, in_flow, of_processes=False)
     if text.text.strip().lower() == "all":
         if text.text != text.text.strip():
             report(notes, "blanks around all", subject, scalar, text.replace("all", in_flow))
