@@ -30,6 +30,7 @@ from ..planning.workload import (
 )
 from ..roles import role_of
 from ..scope import HETEROGENEOUS, NESTED, SCOPES, SPANNING
+from ..text.edit import correct_name
 from ..text.form import Form, ValueKind, as_items, fill, form_of, key, list_of, one_or_list_of, shown_value
 from ..text.nearest import nearest
 from ..text.tree import ListNode, MapNode, Scalar, Value, find
@@ -282,10 +283,13 @@ def with_estimated_times(
 
 def _unknown_shape(component: Component) -> Finding:
     """Return the error of a model whose numbers an estimated time needs."""
+    from ..model_cards.known import KNOWN
+
     model = component.estimate.model if component.estimate else ""
     why = f"the model `{model}` is not known" if model else "its model is not named"
     numbers = "`layers`, `hidden`, `heads`, `kv_heads`, `head_size`, `intermediate` and `vocabulary` of its `config.json`"
-    message, help_ = f"no time of `{component.name}` can be estimated: {why}", f"write a known `model`, {numbers}, or its `seconds`"
+    message = f"no time of `{component.name}` can be estimated: {why}"
+    help_, _ = correct_name(model, KNOWN, None, f"write a known `model`, {numbers}, or its `seconds`")
     return error("PW121", component.name, message, component.span("estimate"), label="not known", help=help_)
 
 

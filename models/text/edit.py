@@ -41,7 +41,7 @@ def in_flow_map(text: str) -> str:
 
 
 def correct_name(name: str, candidates: Iterable[str], span: Span | None, otherwise: str) -> tuple[str, Edit | None]:
-    """Return help and edit for a misspelt name; `otherwise` is the help if no candidate is similar."""
+    """Return help and edit for a misspelt name; the help `otherwise` if none is similar."""
     close = nearest(name, candidates)
     if close is None:
         return otherwise, None
