@@ -100,7 +100,7 @@ def _lost_settings(before: Problem, component: Component, after: Problem, target
     fields |= {} if on_nodes else {"memory": False, "accelerator_model": is_searched}
     for field, moves in fields.items():
         if getattr(component, field) != getattr(target, field):
-            yield LostSetting(name, f"has another {field.replace('_', ' ')}", moves)
+            yield LostSetting(name, f"differs in its {field.replace('_', ' ')}", moves)
     if is_open and component.divided_among != target.divided_among and not are_whole(component):
         yield LostSetting(name, "need not have whole groups of shards", True)
     is_estimate = name in before.job.estimated or target.name in after.job.estimated
