@@ -6,7 +6,7 @@ import os
 import tempfile
 from errno import EACCES
 from pathlib import Path
-from typing import Iterable, Mapping, NamedTuple
+from typing import BinaryIO, Iterable, Mapping, NamedTuple
 
 from ..findings.finding import UnusableInput
 from .source import Source
@@ -40,7 +40,7 @@ def write_whole(path: str | Path, text: str) -> None:
         return
     temporary = _stage(target, text.encode())
     try:
-        os.replace(temporary, target.resolve())
+        _install(temporary, target.resolve())
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -60,16 +60,39 @@ def write_together(changes: Mapping[str, FileChange]) -> str:
             if Path(name).read_bytes() != change.before:
                 return name
         for name in changes:
-            os.replace(temporaries[name], Path(name).resolve())
+            _install(temporaries[name], Path(name).resolve())
             replaced_names.append(name)
         return ""
     except BaseException:
         for name in replaced_names:
-            os.replace(_stage(Path(name), changes[name].before), Path(name).resolve())
+            _install(_stage(Path(name), changes[name].before), Path(name).resolve())
         raise
     finally:
         for path in temporaries.values():
             path.unlink(missing_ok=True)
+
+
+def _install(temporary: Path, target: Path) -> None:
+    """Replace the target by a staged file; rewrite a target with hard links."""
+    if not target.exists() or target.stat().st_nlink < 2:
+        os.replace(temporary, target)
+        return
+    with open(target, "r+b") as file:
+        before = file.read()
+        try:
+            _rewrite(file, temporary.read_bytes())
+        except BaseException:
+            _rewrite(file, before)
+            raise
+    temporary.unlink()
+
+
+def _rewrite(file: BinaryIO, data: bytes) -> None:
+    file.seek(0)
+    file.write(data)
+    file.truncate()
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def _stage(target: Path, data: bytes) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 from collections import Counter
@@ -77,6 +78,32 @@ def test_a_read_only_file_stays_and_so_do_the_others(
     assert "cannot be written: Permission denied" in capsys.readouterr().err
     assert [(folder / name).read_text() for name in ("a.yaml", "b.yaml")] == [OLD, OLD]
     assert sorted(path.name for path in folder.iterdir()) == ["a.yaml", "b.yaml"]
+
+
+def test_a_hard_link_names_the_same_file_still(folder: Path) -> None:
+    (folder / "real.yaml").write_text(OLD)
+    (folder / "other.yaml").hardlink_to(folder / "real.yaml")
+    assert run(["verify", "real.yaml", "--cluster", "x8", "--fix"]) == 0
+    assert (folder / "other.yaml").read_text() == NEW
+    assert (folder / "other.yaml").samefile(folder / "real.yaml")
+    assert sorted(path.name for path in folder.iterdir()) == ["other.yaml", "real.yaml"]
+
+
+def test_a_hard_link_that_cannot_be_written_whole_stays_as_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "real.yaml").write_text(OLD)
+    (folder / "other.yaml").hardlink_to(folder / "real.yaml")
+    synced, sync = [], os.fsync
+
+    def full(handle: int) -> None:
+        synced.append(handle)
+        if len(synced) == 2:  # the first is the text beside it
+            raise OSError(errno.ENOSPC, "No space left on device")
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", full)
+    assert run(["verify", "real.yaml", "--cluster", "x8", "--fix"]) == 2
+    assert (folder / "other.yaml").read_text() == OLD
+    assert sorted(path.name for path in folder.iterdir()) == ["other.yaml", "real.yaml"]
 
 
 def test_a_link_stays_a_link(folder: Path) -> None:
