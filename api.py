@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ContextManager, Mapping, Sequence, Union
 
-from .loading import Machines, Readable, load, load_every, text_of
+from .loading import RENAMED, Machines, Readable, load, load_every, text_of
 from .models.findings.finding import UnusableInput
 from .models.level import DEFAULT_LEVEL
 from .models.machines.cluster import Cluster
@@ -106,7 +106,7 @@ def write_plan(plan: Plan, path: str | Path) -> None:
 
 
 add_to_classes()
-_LOADING = ("dialect", "level", "settings", "config_roots", "allow_env", "framework", "model_config")
+_LOADING = ("dialect", "level", "settings", "config_roots", "allow_env", "framework", "model_config", *RENAMED)
 
 
 def solve(
@@ -269,7 +269,7 @@ def whatif(
     if change:
         if not isinstance(file, (str, Path)) or text_of(file) is not None:
             raise TypeError(f"settings change a file that is named by its path, not a {type(file).__name__}")
-        settings = [*options.pop("settings", ()), *change]
+        settings = [*options.pop("settings", options.pop("set", ())), *change]
         variant = question_of(file, cluster, dialect, settings=settings, **options)
         changes.append((" ".join(f"--set {setting}" for setting in change), variant.problem))
 

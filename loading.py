@@ -41,6 +41,7 @@ def load(
     allow_env: Sequence[str] = (),
     framework: str | Sequence[str] = (),
     model_config: str | Path | None = None,
+    **older: Any,
 ) -> Reading:
     """Read a configuration; a bad file raises nothing, its faults are in `findings`.
 
@@ -56,22 +57,25 @@ def load(
     framework : the release of the file's framework, such as ``verl==0.6.1``, or several of them. Raises ValueError for
         an unknown framework.
     model_config : the `config.json` of the policy's model. Raises UnusableInput for an unusable one.
+    older : the older names `set` and `roots`, with a DeprecationWarning. Raises TypeError for others.
     """
-    every = load_every(file, cluster, dialect, level, settings, config_roots, allow_env, framework, model_config)
+    every = load_every(file, cluster, dialect, level, settings, config_roots, allow_env, framework, model_config, **older)
     return file if isinstance(file, Reading) else loading.take_first(every)
 
 
 def load_every(
     file: Readable, cluster: Machines, dialect: str, level: str = DEFAULT_LEVEL, settings: Sequence[str] = (),
     config_roots: Sequence[str | Path] = (), allow_env: Sequence[str] = (), framework: str | Sequence[str] = (),
-    model_config: str | Path | None = None,
+    model_config: str | Path | None = None, **older: Any,
 ) -> list[Reading]:  # fmt: skip
     """Read a configuration, or every program of a script; see `load`."""
     if isinstance(file, Reading):
         return [file]
+    renamed_options = _rename(older)
     frameworks = (framework,) if isinstance(framework, str) else tuple(framework)
-    overrides = (settings,) if isinstance(settings, str) else tuple(settings)
-    composer = Composer(tuple(map(str, config_roots)), overrides, tuple(allow_env), tuple(map(known_framework, frameworks)))
+    roots, overrides = renamed_options.get("config_roots", config_roots), renamed_options.get("settings", settings)
+    overrides = (overrides,) if isinstance(overrides, str) else tuple(overrides)
+    composer = Composer(tuple(map(str, roots)), overrides, tuple(allow_env), tuple(map(known_framework, frameworks)))
     how = (machines_of(cluster), dialect, level, composer)
     text = text_of(file)
     readings = loading.load_all(str(file), *how) if text is None else loading.read_all(Source(PASTED, text), *how)
@@ -97,6 +101,23 @@ def text_of(file: str | Path | Mapping[str, Any]) -> str | None:
         except yaml.representer.RepresenterError as problem:
             raise TypeError(f"a configuration has maps, lists, numbers and texts, not {problem.args[-1]!r}") from None
     return file if isinstance(file, str) and "\n" in file else None
+
+
+RENAMED = {"set": "settings", "roots": "config_roots"}
+"""Older argument -> its name."""
+
+
+def _rename(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options under their names of today. Raises TypeError for an unknown one."""
+    if not options:
+        return {}
+    import warnings
+
+    if unknown := sorted(set(options) - set(RENAMED)):
+        raise TypeError(f"there is no argument `{unknown[0]}`")
+    for name in options:
+        warnings.warn(f"`{name}` is called `{RENAMED[name]}`", DeprecationWarning, stacklevel=4)
+    return {RENAMED[name]: value for name, value in options.items()}
 
 
 def machines_of(machines: Machines) -> Cluster | DeclaredNodes | None:

@@ -277,6 +277,14 @@ def test_a_plan_prints_its_grid_and_is_a_picture_in_a_notebook() -> None:
     assert "node-1:3 H100\nB rollout: rank 3" in plan._repr_html_()  # type: ignore[attr-defined]
 
 
+def test_older_argument_names_still_work_and_say_their_new_ones() -> None:
+    with pytest.warns(DeprecationWarning, match="`set` is called `settings`"):
+        report = pw.verify(NATIVE, set=["components.actor.placement=0-30"])
+    assert [finding.code for finding in report.errors] == ["PW102"]
+    with pytest.raises(TypeError, match="there is no argument `sets`"):
+        pw.verify(NATIVE, sets=[])
+
+
 def test_the_model_is_read_from_its_config(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(
         json.dumps({"num_attention_heads": 6, "num_hidden_layers": 2, "hidden_size": 768, "vocab_size": 100})

@@ -104,7 +104,10 @@ def read_workflow(
         names, arrows = parts[::2], parts[1::2]
         if len(parts) < 3 or len(parts) % 2 == 0 or any(part.text not in (ARROW, WHOLE) for part in arrows):
             message = f"`{chain}` is not a chain of components"
-            help_ = f"write `rollout {ARROW} actor`, or `rollout {WHOLE} actor`; or {LEAVE}"
+            words = [name for name in re.split(r"\s*(?:[-=]*>|→|[,;|]|\s)\s*", chain.strip()) if name]
+            are_tasks = len(words) > 1 and all(name in faulty or _tasks(name, components) for name in words)
+            examples = words if are_tasks else ["rollout", "actor"]
+            help_ = f"write `{f' {ARROW} '.join(examples)}`, or `{f' {WHOLE} '.join(examples)}`; or {LEAVE}"
             findings.append(error("PW105", "", message, place.span, help=help_))
             continue
         findings += _untimed_names(names, components, faulty, section, most)

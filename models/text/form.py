@@ -6,8 +6,11 @@ file.
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, Callable, ClassVar, Generic, Iterable, Iterator, Mapping, Sequence, TypeVar, overload
 
 from ..findings.finding import Finding, UnusableInput, error
@@ -329,6 +332,8 @@ def _advise_unknown(form: type[Form], value: Value, place: Sequence[int | str]) 
     key, form_keys = str(place[-1]), known_keys(form, place)
     if _ACCELERATORS.fullmatch(key) and "accelerators" in form_keys:
         return "write `accelerators`", None
+    if advice := next(filter(None, (_other_words(kind.__name__).get(key.lower()) for kind in form_at(form, place).__mro__)), ""):
+        return advice, None
     if inner_key := holder_of(form, place):
         return f"write `{inner_key}: {{{key}: ...}}`", None
     if close := nearest(key, form_keys):
@@ -336,6 +341,14 @@ def _advise_unknown(form: type[Form], value: Value, place: Sequence[int | str]) 
     if len(form_keys) <= MANY:
         return f"known keys are {', '.join(form_keys)}", None
     return f"no key is like it; `placewright schema` has all {len(form_keys)}", None
+
+
+@lru_cache
+def _other_words(form: str) -> dict[str, str]:
+    """Return unknown key -> advice, for the keys that people write in this form."""
+    path = Path(__file__).parent / "facts" / "other_words.json"
+    known: Mapping[str, Mapping[str, Sequence[str]]] = json.loads(path.read_text(encoding="utf-8"))
+    return {word: advice for advice, words in known.get(form, {}).items() for word in words}
 
 
 def _shorten_place(root: Value, place: Sequence[int | str]) -> tuple[int | str, ...]:
