@@ -104,7 +104,6 @@ class Basis:
     Attributes
     ----------
     kind : `measured`, `interpolated`, `extrapolated`, or `formula` (computed from measurements).
-    counts : the measured counts behind the time.
     scaling : `power` or `linear`; for a formula, its name.
     any_degrees : degree, such as `ep`, that is assumed not to change the time; `degrees` for all of
         them, "" for none.
@@ -182,7 +181,6 @@ class Usage:
     Attributes
     ----------
     block : index of the block; None for robots or processes of a component without accelerators.
-    components : components on the block.
     untimed : components on the block without a known time.
     """
 
@@ -229,14 +227,12 @@ class Baseline:
     Attributes
     ----------
     priced : its design with the best allowed segments; None if it has no price.
-    problem, question : the problem and planning problem behind it.
     why_not : reason for a missing price; "" if it has one.
     forbidden : violated demands of the file, one sentence each.
     unclear : True if the only objection is that the planner did not choose it: no demand or rule
         forbids it.
     over_estimates : memory estimates that it exceeds, one sentence each. They do not forbid it; it
         is not kept if the plan fits all estimates.
-    bases : measurements behind its times.
     """
 
     priced: CostedDesign | None
@@ -266,10 +262,9 @@ class PlanChange:
 
     Attributes
     ----------
-    component : the component with scaled times.
     holds : percent of its times up to which the plan holds at every factor; 100 if at none.
-    flips : percent of its times at which another plan is better, or the plan breaks its budget.
     takes : ns of an iteration of the plan at `flips`.
+    flips : percent of its times at which another plan is better, or the plan breaks its budget.
     to : best known design at `flips`; None if no known design keeps the budget.
     placed : True if `to` is known to have a placement with this price.
     question : planning problem of `to`, with the original times.
@@ -294,7 +289,6 @@ class Sensitivity:
     ----------
     flips : at most two per component, one slower and one quicker.
     left : (component, percent) of the first undecided factor; factors beyond it are unknown.
-    searches : number of searches.
     traffic : True if traffic takes time: that of another plan is unknown until it is placed.
     """
 
@@ -322,10 +316,8 @@ class Account:
     usages : utilization of each block in each segment; empty if the cost model's units are not
         seconds.
     bills : memory of each block, then of accelerators with given ranks that are not planned.
-    bases : measurements behind the time of each task.
     alternatives : best designs of other structures, and why they are slower.
     own : baseline under the same cost model; None if the file has no ranks.
-    sensitivity : sensitivity to wrong hints; None if not requested.
     resources : component without accelerators -> kind of its resource, such as a robot type.
     assumed : assumptions about an iteration besides the times, one sentence each.
     given : True if the ranks are those of the file and `alternatives` were searched beside them.

@@ -23,10 +23,8 @@ class Answer:
     ----------
     verdict : status of the plan (``verified``, ``optimal``, ``feasible``), ``impossible`` (proved)
         or ``undecided`` (neither found nor refuted within the limit).
-    findings : the reasons for a missing plan.
     how : method of the decision: ``given`` ranks, ``greedy`` meeting its bound, ``patterns`` of
         alike domains, or ``search``.
-    unchecked : rules that could not judge the plan.
     planned : how counts and degrees were chosen, if they were chosen by time.
     splits : number of splits of accelerators among open counts of which only evenness chose this
         one; 0 if there is no choice, or if the number is unknown.

@@ -27,7 +27,6 @@ class Keep:
 
     Attributes
     ----------
-    unit : one of `KEPT`.
     level : a level of the topology (see machines/topology.py), such as ``nvlink_domain``.
     domains : maximum number of domains per group; above 1 for the whole component only.
     required : True for a constraint; False for a penalty in the objective.
@@ -46,7 +45,6 @@ class Spread:
 
     Attributes
     ----------
-    level : a level of the topology, such as ``rack``.
     domains : minimum number of domains of that level.
     percent : maximum share of the component in one domain, in percent of its groups, rounded up to
         a whole group; 100 for no limit.
@@ -76,26 +74,18 @@ class Component:
 
     Attributes
     ----------
-    name : name in the file.
     node_groups : labels of the groups whose resources it may use, in the written order.
     least, most : range of requested resources: accelerators, robots, or processes if nodes are the
         resource.
     counts : allowed ranges between `least` and `most`; empty if all counts are allowed. Also empty
         for a single count.
-    per_process : resources of one process.
-    parallel : degrees of parallelism.
     memory : MiB per process on each of its accelerators; 0 if unspecified.
-    cpus : CPUs reserved for one process.
     phases : phases that need its memory. Components without a common phase take turns; empty means
         always resident.
     offloaded : MiB that one process keeps on each accelerator during other phases.
     on_sizes : `memory` and `offloaded` per accelerator size, if they depend on it; the two fields
         then hold the minimum.
     host_memory : MiB of host memory per process; 0 if unspecified.
-    keep, spread, pins : locality groups, failure domains and pinned ranks.
-    excluded : ranks of forbidden nodes.
-    timed : measured times; None if unknown.
-    estimate : input of the memory estimate; None if unspecified.
     shards : ranks per sharding group in the framework's settings (hybrid sharding); 0 if
         unspecified.
     traffic : MiB that its processes exchange per step for each further domain; 0 if unspecified.
@@ -107,7 +97,6 @@ class Component:
     stride : tp groups interleave in blocks of `stride` groups (contiguous components only).
     runs : explicit ranks, already computed; None if the component is searched.
     server : accelerators that an engine server assumes per node; 0 if it asks the nodes.
-    spans : field -> place in the file.
     backend : trainer, ``megatron``, ``fsdp`` or ``deepspeed``, kept by a conversion; "" if unknown.
     fixes : code of a rule that the explicit ranks break -> fix known to the dialect.
     """
@@ -213,7 +202,6 @@ class Relation:
     reason : origin of the demand if the file does not state it, such as "RLinf's auto mode".
     choice : for a relation that leaves a choice, the kind that fits the rest of the file; "" if all
         kinds fit.
-    level : topology level of a relation between domains.
     demanded : kind in the file, if `kind` is one of the two that it leaves open; "" for `kind`.
     proposed : True if a plan proposes the relation; the file's own placement need not keep it.
     """

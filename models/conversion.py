@@ -77,53 +77,39 @@ def _compare_between(before: Problem, after: Problem, names: Mapping[str, str]) 
         yield LostSetting("", "the objective is another", bool(before.hinted))
 
 
+_OF_PLACES = ("keep", "spread", "pins", "excluded", "offloaded", "host_memory", "estimate")
+"""Fields of the demands on topology and memory of a node."""
+_OF_SEARCH = ("counts", "least", "most", "per_process", "contiguous", "stride")
+"""Fields that only a search heeds."""
+
+
 def _lost_settings(before: Problem, component: Component, after: Problem, target: Component) -> Iterator[LostSetting]:
-    name = component.name
-    if component.runs is not None and target.runs is not None:
-        if component.runs != target.runs:
-            if rank := _describe_move(component.runs, target.runs):
-                yield LostSetting(name, rank, True)
-            elif _labels(component.runs) != _labels(target.runs):
-                yield LostSetting(name, "is in other node groups", False)
-    elif component.runs is not None or target.runs is not None:
+    name, is_open, on_nodes = component.name, component.runs is None, before.kind(component) == NODE
+    is_searched = is_open and target.runs is None
+    if is_open != (target.runs is None):
         yield LostSetting(name, "has ranks that are given in one of the two only", True)
-    else:
-        yield from _hints(before, component, after, target)
-    yield from _compare_places(before, component, after, target)
+    elif component.runs is not None and target.runs is not None and component.runs != target.runs:
+        if move := _describe_move(component.runs, target.runs):
+            yield LostSetting(name, move, True)
+        elif _labels(component.runs) != _labels(target.runs):
+            yield LostSetting(name, "is in other node groups", False)
+    if is_searched and _members(before, component) != _members(after, target):
+        yield LostSetting(name, "may use other nodes", True)
+    fields = dict.fromkeys(_OF_PLACES, is_open) | {"phases": False}
+    fields |= dict.fromkeys(_OF_SEARCH, True) if is_searched else {}
+    fields |= {} if on_nodes else {"memory": False, "accelerator_model": is_searched}
+    for field, moves in fields.items():
+        if getattr(component, field) != getattr(target, field):
+            yield LostSetting(name, f"differs in its {field.replace('_', ' ')}", moves)
+    if is_open and component.divided_among != target.divided_among and not are_whole(component):
+        yield LostSetting(name, "need not have whole groups of shards", True)
+    is_estimate = name in before.job.estimated or target.name in after.job.estimated
+    if component.traffic != target.traffic and not is_estimate:
+        yield LostSetting(name, "has other traffic", is_open)
     if component.backend and target.backend and component.backend != target.backend:
         yield LostSetting(name, f"is trained by {target.backend}, not {component.backend}", False)
-    on_nodes = before.kind(component) == NODE
-    fields = ["phases"] if on_nodes else ["phases", "memory"]
-    if not on_nodes and (component.runs is not None or target.runs is not None):  # else `_hints` compares it
-        fields.append("accelerator_model")
-    for field in fields:
-        if getattr(component, field) != getattr(target, field):
-            yield LostSetting(name, f"has another {field.replace('_', ' ').removesuffix('s')}", False)
     if not on_nodes and _choices(before, component) != _choices(after, target):
-        yield LostSetting(name, "has other parallel degrees", component.runs is None)
-
-
-def _compare_places(before: Problem, component: Component, after: Problem, target: Component) -> Iterator[LostSetting]:
-    """Compare the demands on the topology and on host memory."""
-    for field in ("keep", "spread", "pins", "excluded", "offloaded", "host_memory", "estimate"):
-        if getattr(component, field) != getattr(target, field):
-            yield LostSetting(component.name, f"has another {field.replace('_', ' ')}", component.runs is None)
-    if component.runs is None and component.divided_among != target.divided_among and not are_whole(component):
-        yield LostSetting(component.name, "need not have whole groups of shards", True)
-    is_estimate = component.name in before.job.estimated or target.name in after.job.estimated
-    if component.traffic != target.traffic and not is_estimate:
-        yield LostSetting(component.name, "has other traffic", component.runs is None)
-
-
-def _hints(before: Problem, component: Component, after: Problem, target: Component) -> Iterator[LostSetting]:
-    """Compare the inputs of a search."""
-    if _members(before, component) != _members(after, target):
-        yield LostSetting(component.name, "may use other nodes", True)
-    if component.counts != target.counts:
-        yield LostSetting(component.name, "has other counts to choose from", True)
-    for field in ("least", "most", "per_process", "contiguous", "stride", "accelerator_model"):
-        if getattr(component, field) != getattr(target, field):
-            yield LostSetting(component.name, f"has another {field.replace('_', ' ')}", True)
+        yield LostSetting(name, "has other parallel degrees", is_open)
 
 
 def _members(problem: Problem, component: Component) -> tuple[frozenset[int], str]:

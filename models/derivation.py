@@ -29,8 +29,6 @@ class Figure:
     Attributes
     ----------
     name : key as the framework writes it, such as ``actor_infer.num_gpus_per_worker``.
-    value : the value.
-    span : place in the file; None if unwritten.
     default : source of the framework's default, such as ``verl,
         verl/trainer/config/rollout/rollout.yaml``; "" if the value is written.
     """
@@ -49,9 +47,7 @@ class Derivation:
     ----------
     component : owner of the number; "" for the job as a whole.
     name : name, such as ``world size``, ``data parallel size``, ``replicas``, ``samples per rank``.
-    value : the number.
     formula : formula with its numbers: ``16 device ids // 2 per worker``.
-    figures : the inputs.
     """
 
     component: str

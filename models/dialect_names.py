@@ -10,7 +10,6 @@ class DialectEntry(NamedTuple):
 
     Attributes
     ----------
-    framework : name of the framework; empty for placewright's own files.
     packages : first parts of the names of its programs' modules.
     keys : top-level keys; every file of the dialect has at least one. Empty if unknown.
     text : text in every file of the dialect.

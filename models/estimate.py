@@ -45,7 +45,6 @@ class MemoryInput:
 
     Attributes
     ----------
-    model : id of a known model.
     parameters : all weights of the model; `trainable` of them are trained, such as adapters.
     lora_rank : rank of adapters on all matrices of all layers; only they are trained. 0 without
         adapters.
@@ -53,18 +52,13 @@ class MemoryInput:
         expert_intermediate, shared_experts, active_experts, dense_layers, latent, query_latent, rope,
         value_size : shape of the model (see ModelCard).
     positions : tokens of the longest sequence that the model takes.
-    precision : precision of working weights, a key of `BITS`.
     optimizer : a key of `OPTIMIZERS`; "": Adam for roles that are trained, else none.
-    sharding : a value of `SHARDINGS`.
     shards : ranks per sharding group; groups hold copies (hybrid sharding). 0: all ranks are one
         group.
     expert_tp : tensor parallel size of routed experts in training; 0: that of the model.
-    sequence : tokens of one sequence, prompt and answer.
     micro_batch : sequences that one data parallel rank processes at a time.
     micro_batches : micro batches of one optimizer step on a rank; 0 if unknown. With one, no
         gradients of an earlier one wait during the loss.
-    recompute : a value of `RECOMPUTED`.
-    logits : a value of `LOGITS`; "" if unknown.
     attention_scores : True if attention scores are stored, as without flash attention.
     sequences : sequences that one engine replica caches at the same time.
     cache : precision of the cache; "": precision of the weights, at least 16 bits.

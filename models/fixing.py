@@ -26,8 +26,6 @@ class FixedFile:
     ----------
     readings : readings of the text before, one per program of a script.
     text : text with the edits; equal to the text before if none helps.
-    reports : verdicts on `text`.
-    count : number of edits made.
     """
 
     readings: Sequence[Reading]

@@ -23,7 +23,6 @@ class Link:
 
     Attributes
     ----------
-    source, target : names of the components.
     weights : MiB sent to every domain of a level with some of the target and none of the source:
         new weights of a model that is trained in one place and used in another.
     stream : MiB per accelerator of the target without `ratio` accelerators of the source in its own
@@ -51,7 +50,6 @@ class Preference:
 
     Attributes
     ----------
-    order : one of `ORDERS`.
     weights : level -> cost per MiB in the weighted sum; unnamed levels cost 1.
     bytes_first : True if bytes come before soft locality and moves, as with traffic counted as
         time.
@@ -68,14 +66,11 @@ class Share:
 
     Attributes
     ----------
-    component : name of the component.
-    amount : total amount.
     multiple : divisor of the share of one process.
     noun : noun in the plural: "environments", "samples".
     amount_name : key of the amount, such as ``env.train.total_num_envs``.
     multiple_name : origin of the multiple, such as ``rollout.pipeline_stage_num x group_size``; ""
         if it is 1.
-    span : place of the amount.
     reason : who demands it and when a fault shows, in one sentence; "" for no finding.
     proved : True if a run is proved to fail without it. Otherwise given ranks that break it get a
         warning; a search keeps it in both cases.
@@ -132,8 +127,6 @@ class HintedJob:
     Attributes
     ----------
     choices : open parallel degrees of hints.
-    links, preference : traffic between components, and its weights.
-    workload : times for choosing counts.
     """
 
     components: tuple[Component, ...]
@@ -186,15 +179,11 @@ class Job:
     choices : component with open degrees -> all alternatives, preferred first. The component
         carries the first.
     pools : resource pools of components, if the dialect has pools.
-    models : component -> model, and how the component divides it.
-    links, preference : traffic between components, and its weights.
-    estimated : components with estimated traffic.
     overlaps : component with given ranks -> planned components that may share its accelerators.
     in_turn : components dealt out to all nodes up to the last used node; their runs are provisional
         until more is placed.
     in_step : (first, second): where both share accelerators, the first shares whole processes of
         the second (equal group sizes, aligned starts).
-    planning : basis for counts and degrees.
     """
 
     components: tuple[Component, ...]

@@ -7,7 +7,6 @@ with sizes of parts, not with accelerators or nodes.
 from __future__ import annotations
 
 from dataclasses import field, replace
-from itertools import islice, product
 from typing import Iterator, Mapping, Sequence
 
 from .findings.span import Span
@@ -36,10 +35,8 @@ class Pool:
 
     Attributes
     ----------
-    name : name in the framework.
     parts : parts in order, equal neighbours merged.
     cpus : CPUs reserved with each accelerator.
-    components : components that run on the whole pool.
     accelerators_key, nodes_key : keys of the part size and the part count; "" if a list states
         both.
     spans : places of the numbers: ``size``, ``count``, else the ``name``.
@@ -124,7 +121,6 @@ class PoolLayout:
     Attributes
     ----------
     placed : pool -> (nodes, bit mask of accelerators on each of them), in the order of placing.
-    left : remaining capacity of the nodes.
     short : first part that did not fit; None if all fit.
     """
 
@@ -272,7 +268,6 @@ class DeclaredPools:
 
     Attributes
     ----------
-    pools : pools of a known size.
     nodes : machines that the file states; () without any.
     ranges : first and last rank of components that run on a part of their pool.
     """
@@ -438,14 +433,6 @@ class Laying:
                 return
             if len(layout.placed) == len(self.pools) and layout.short is None:
                 yield {name: layout.runs(pool.name) for pool in self.pools for name in pool.components}
-
-    def may_have_room(self, sizes: Mapping[str, int], cluster: Cluster) -> bool:
-        """Return True if some division fits, with the parts on the best nodes."""
-        rooms = rooms_of(cluster)
-        shapes = islice(product(*self._shapes(sizes, rooms)), MOST_TRIED)
-        return any(
-            can_fit([replace(pool, parts=parts) for pool, parts in zip(self.pools, shape)], rooms, self.reserves) for shape in shapes
-        )
 
     def _shapes(self, sizes: Mapping[str, int], rooms: Sequence[FreeNodes]) -> list[list[Shape]]:
         """Return the divisions of every pool into equal parts."""

@@ -94,7 +94,6 @@ class Problem:
     ----------
     previous : earlier placement to change as little as possible.
     unlike : structures that an answer must not have.
-    caps : limits on the objective.
     explained : True if infeasibility gets an explanation, which often takes longer than the proof.
     """
 

@@ -18,19 +18,7 @@ RATE_PATTERN = r"^\s*[0-9]{1,9}(\.[0-9]{1,6})?\s*([TtGgMm]([Ii]?B)?)?\s*$"
 _RANGE = re.compile(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", re.ASCII)
 _MEMORY = re.compile(r"\s*(\d{1,9}(?:\.\d{1,6})?)\s*(TiB|GiB|MiB|TB|GB|MB|T|G|M)?\s*", re.IGNORECASE | re.ASCII)
 _RATE = re.compile(r"\s*(\d{1,9}(?:\.\d{1,6})?)\s*([TtGgMm](?:[Ii]?B)?)?\s*", re.ASCII)
-_A_SECOND = r"(?:p|a|/|per)\s*s(?:ec|econd)?"
-_BYTES = re.compile(rf"\s*([0-9]{{1,9}}(?:\.[0-9]{{1,6}})?)\s*([TGM]i?)(?:B|[Bb]ytes?)\s*{_A_SECOND}\s*", re.ASCII)
-_BITS = re.compile(rf"\s*([0-9]{{1,9}}(?:\.[0-9]{{1,3}})?)\s*([TtGgMm])([Ii]?)b(its?)?\s*({_A_SECOND})?\s*", re.ASCII)
-"""Rate with a small b, or in words: networks are sold by bits."""
 _BYTES_OF = {"t": 2**40, "tib": 2**40, "g": 2**30, "gib": 2**30, "m": 2**20, "mib": 2**20, "tb": 10**12, "gb": 10**9, "mb": 10**6}
-
-
-class AdviceError(ValueError):
-    """Error in a value: a sentence for a person, and the text to write instead."""
-
-    def __init__(self, message: str, advice: str) -> None:
-        super().__init__(message)
-        self.advice = advice
 
 
 def read_range(text: str) -> tuple[int, int]:
@@ -43,7 +31,7 @@ def read_range(text: str) -> tuple[int, int]:
     if lower < 1:
         raise ValueError(f"`{text}` is less than 1")
     if most < lower:
-        raise AdviceError(f"`{text}` runs backwards", f"write `{most}-{lower}`")
+        raise ValueError(f"`{text}` runs backwards")
     return lower, most
 
 
@@ -70,21 +58,10 @@ def read_memory(text: str) -> int:
 
 
 def read_rate(text: str) -> int | Fraction:
-    """Return exact MiB per second of `50GiB`; 0 is none. Raises ValueError, or AdviceError for bits."""
-    if bits := _BITS.fullmatch(text):
-        unit = bits[2].upper() + bits[3].lower()
-        from fractions import Fraction
-
-        byte_amount = f"{float(Fraction(bits[1]) / 8):.6f}".rstrip("0").rstrip(".")
-        if_bytes = "" if bits[4] or bits[5] == "ps" else f", or `{bits[1]}{unit}B` if bytes are meant"
-        advice = f"write `{byte_amount}{unit}B`, which is {bits[1]} {unit}bit a second{if_bytes}"
-        raise AdviceError(f"`{text}` is bits, as its small `b` says, and 8 bits are a byte", advice)
+    """Return exact MiB per second of `50GiB`; 0 is none. Raises ValueError."""
     match = _RATE.fullmatch(text)
     if not match:
-        message = f"`{text}` is not an amount a second such as `50GiB`"
-        if match_in_words := _BYTES.fullmatch(text):
-            raise AdviceError(message, f"write `{match_in_words[1]}{match_in_words[2]}B`: it is meant for a second")
-        raise ValueError(message)
+        raise ValueError(f"`{text}` is not an amount a second such as `50GiB`; a small `b` would be bits")
     rate = _mib(match[1], match[2])
     if 0 < rate < 1:
         raise ValueError(f"`{text}` is less than 1 MiB a second")
@@ -137,11 +114,6 @@ def unite_counts(several: Iterable[Counts]) -> Counts:
 def times(counts: Iterable[tuple[int, int]], factor: int) -> Counts:
     """Return the counts multiplied by a factor; other values inside a range stay included."""
     return tuple((low * factor, high * factor) for low, high in counts)
-
-
-def subtract(counts: Iterable[tuple[int, int]], amount: int) -> Counts:
-    """Return the counts minus `amount`, without ranges that become empty."""
-    return tuple((max(low - amount, 1), high - amount) for low, high in counts if high > amount)
 
 
 def add(counts: Sequence[tuple[int, int]], count: int) -> Counts:

@@ -25,8 +25,6 @@ class RankError(ValueError):
     reason : ``form`` (not the grammar), ``range`` (outside of existing ranks), ``order`` (runs
         backwards) or ``empty``.
     start, end : place of the offending characters.
-    label : text for that place.
-    replacement : corrected text, if known.
     last : highest requested rank, if it is too high.
     """
 

@@ -90,9 +90,7 @@ class Reading:
     problem : problem on the usable cluster, with the file's node groups and hardware; None after
         findings that leave no problem.
     derivations : how the numbers of the job were computed.
-    session : reads the file again.
     opens : True if a search gets the file with open ranks of components that are planned by time.
-    level : level of the judgement.
     machines : whole cluster that the user named.
     proves : True if an error is a proved failure; False for an unknown program.
     """

@@ -35,15 +35,12 @@ class Report:
 
     Attributes
     ----------
-    findings : findings in the order of the texts, the file itself first.
     plan : placements of components with given ranks; None if the file has errors.
     sizes : sizes of the error-free components, shown beside the errors; only if `plan` is None.
     ignored : findings that the user ignores, which do not count for the verdict.
-    pending : components left to solve.
     texts : name -> text, for every text of the configuration.
     program : program that a script starts with it.
     missing : unknown inputs that decide the verdict, most urgent first.
-    release, level : release and level of the judgement.
     machines : shorthand such as ``2x8xH100``; "" if unknown.
     """
 
@@ -123,8 +120,6 @@ class Converted:
     text : the new file; "" if there is none.
     losses : everything that the new file omits or states differently (PW605).
     renames : a note per component with another name in the new file, which is not a loss.
-    findings : the reasons for a missing file.
-    cluster : cluster of the verification.
     """
 
     file: str

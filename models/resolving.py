@@ -17,9 +17,10 @@ from typing import Iterator, Mapping, Sequence
 from .component import Component
 from .derivation import Derivation, Figure
 from .findings.finding import Finding, Severity, error
+from .hints.block import model_of_block
 from .job import Job, Link
 from .machines.cluster import Cluster
-from .model_cards.card import ModelCard, model_of_block
+from .model_cards.card import ModelCard
 from .model_cards.lengths import length_findings
 from .model_cards.use import DEGREES, ESTIMATE, ModelUse
 from .problem import Problem

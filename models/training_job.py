@@ -53,10 +53,9 @@ class TrainingJob:
 
     Attributes
     ----------
-    prompts, samples : prompts of an iteration, and answers to each.
     prompt, response : tokens of a prompt, and of the longest answer, at most.
-    micro_batch : sequences of a training step on one accelerator.
     utilization : percent of an accelerator for the engine.
+    micro_batch : sequences of a training step on one accelerator.
     ranks : role -> data parallel ranks of what trains.
     """
 

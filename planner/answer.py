@@ -33,7 +33,6 @@ class Solver:
     ----------
     place : places a problem with decided counts.
     limit : deterministic seconds (about seconds) for each search.
-    session : state shared by all searches, also those of `place`.
     counting : called with each new incumbent and lower bound.
     refuses : findings of the framework against a plan in its own file.
     elsewhere : reads the counts that the framework accepts on a cluster; None if unknown.

@@ -87,13 +87,6 @@ class Notes:
         """Add a warning."""
         self._add(Severity.WARNING, code, subject, message, at, label, help, edit, notes)
 
-    def info(
-        self, code: str, subject: str, message: str, at: Span | Value, label: str = "", help: str = "", edit: Edit | None = None,
-        *notes: str,
-    ) -> None:  # fmt: skip
-        """Add an informational finding."""
-        self._add(Severity.NOTE, code, subject, message, at, label, help, edit, notes)
-
     def _add(
         self, severity: Severity, code: str, subject: str, message: str, at: Span | Value, label: str, help: str, edit: Edit | None,
         notes: tuple[str, ...] = (),
@@ -229,8 +222,6 @@ class Notes:
     def ranks(self, scalar: Scalar, subject: str, in_flow: bool = False, of_processes: bool = True) -> ScalarText:
         """Return a rank expression as the framework gets it; int() reads all scripts' digits."""
         text = self.text(scalar, subject, lambda written: bool(RANKS.fullmatch(written)) and (of_processes or ":" not in written))
-        if text.text.isascii():
-            return text
         plain = "".join(str(decimal(letter)) if letter.isdecimal() else letter for letter in text.text)
         if plain != text.text:
             edit = text.replace(plain, in_flow)

@@ -30,11 +30,8 @@ class Table:
 
     Attributes
     ----------
-    name : configuration.
-    defaults : values by dotted path.
     same : key -> key, or section, to which its default refers.
     keys : all keys; a key in neither `defaults` nor `same` has an unknown value.
-    groups : group -> option.
     open : paths below which nothing is known, as the option of a group is unknown; "" for all.
     chosen : group -> option that the command line chooses, None if unknown.
     """

@@ -40,8 +40,6 @@ class Finding:
     code : stable identifier such as ``PW102``; codes below ``PW100`` mean unusable input.
     severity : an error is a proved failure; a warning is not.
     subject : usually a component's name; "" for the file as a whole.
-    message : one sentence with the fact and its numbers.
-    span : place in the file, if there is one.
     label : text under the caret at that place.
     help : an edit or a command that fixes it.
     edit : `help` as data, if it is an edit of the file.

@@ -25,7 +25,6 @@ class Comment:
 
     Attributes
     ----------
-    span : place of the comment.
     codes : codes or their first characters.
     lines : lines of the findings that it ignores, from 1.
     """
@@ -48,7 +47,6 @@ class CodeSelection:
     Attributes
     ----------
     selected : codes or their first characters; all codes if empty.
-    ignored : the same, to ignore.
     by_path : (pattern of absolute paths, ignored codes), such as ``/home/me/examples/**``.
     """
 

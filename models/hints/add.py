@@ -13,15 +13,14 @@ from ..placements.placement_list import HELPS
 from ..ranks import CODES_BY_REASON, RankError, parse_ranks
 from ..record import replace
 from ..roles import ROLES
-from ..text.edit import in_flow_map
+from ..text.edit import correct_name, in_flow_map
 from ..text.form import fill
-from ..text.nearest import nearest
 from ..text.tree import Entry, ListNode, MapNode, Value, find, kind_of
 from .amount import amount
-from .consistent import consistent, explain_unlikely
+from .consistent import check_consistency, explain_unlikely
 from .forms import RACK, ComponentForm, OtherForm
 from .relations import find_unresolved
-from .times import build_times, duplicate_time, example, missing_counts, misspelt_models, misspelt_phases, read_models
+from .times import build_times, duplicate_time, example, missing_counts, misspelt_phases, read_models
 
 Fields = dict[str, object]
 
@@ -121,9 +120,7 @@ def _nodes(texts: tuple[str, ...], name: str, value: Value, key: str, cluster: C
             if item in names:
                 ranks.add(names[item])
                 continue
-            close = nearest(item, names)
-            edit = Edit(span, in_flow_map(close)) if close and item == text.strip() else None
-            advice = f"write `{close}`" if close else HELPS["node"]
+            advice, edit = correct_name(item, names, span if item == text.strip() else None, HELPS["node"])
             message = f"`{key}` of `{name}` names `{item[:60]}`, which is not a node"
             findings.append(error("PW102", name, message, span, label="not a node", help=advice, edit=edit))
     return tuple(sorted(ranks))
@@ -193,7 +190,6 @@ def add_hints(
         except UnusableInput as problem:
             findings += problem.findings
             continue
-        findings += misspelt_models(form, name, entry.value.get("seconds"), cluster)
         by_name[name] = component
         faulty.remove(name)
         relations += relations_of(form, name, entry.value)
@@ -210,10 +206,9 @@ def add_hints(
     without_verdict = faulty.union(*(relation.components for relation in relations if not faulty.isdisjoint(relation.components)))
     missing = faulty - by_name.keys()
     relations = [relation for relation in relations if missing.isdisjoint(relation.components)]
-    consistent_components = tuple(
-        consistent(tuple(by_name.values()), relations, choices, cluster, findings, further, without_verdict, without_division)
-    )
-    return HintedComponents(consistent_components, tuple(relations), choices, frozenset(faulty))
+    hinted_components = tuple(by_name.values())
+    check_consistency(hinted_components, relations, choices, cluster, findings, further, without_verdict, without_division)
+    return HintedComponents(hinted_components, tuple(relations), choices, frozenset(faulty))
 
 
 def _component(form: ComponentForm, name: str, entry_of_name: Entry, cluster: Cluster, base: Component | None) -> Component:
@@ -234,7 +229,7 @@ def _component(form: ComponentForm, name: str, entry_of_name: Entry, cluster: Cl
         noun = "accelerators" if cluster.kind(groups) == ACCELERATOR else "processes"
         first = counts[0] if counts else (lower, available)
         seconds = find(value, "seconds") or value
-        raise UnusableInput(missing_counts(name, seconds, form.phase, cluster, noun, example(*first, form.parallel.choices[0].replica)))
+        raise UnusableInput(missing_counts(name, seconds, noun, example(*first, form.parallel.choices[0].replica)))
     if (times := build_times(form, lower)) and (clash := duplicate_time(times)):
         message = f"`{name}` has two times for {clash}"
         raise UnusableInput([error("PW121", name, message, spans["timed"], label="which?", help="write one of them, such as their mean")])
@@ -252,7 +247,7 @@ def _component(form: ComponentForm, name: str, entry_of_name: Entry, cluster: Cl
     spans = {"name": entry_of_name.key.span, **(base.spans if base else {}), **spans}
     changes |= {"node_groups": groups, "least": lower, "most": upper, "counts": counts, "per_process": per_process, "spans": spans}
     component = replace(base, **changes) if base else _new(name, **changes)
-    if impossible := explain_unlikely(component, form.parallel.choices):
+    if impossible := explain_unlikely(component):
         place = find(value, f"estimate.{impossible[1]}")
         raise UnusableInput([error("PW121", name, impossible[0], place.span if place else spans["estimate"], help=impossible[2])])
     return component

@@ -6,14 +6,13 @@ from dataclasses import replace
 from typing import Collection
 
 from ..component import Component, Relation
-from ..findings.finding import Finding, error, warning
-from ..findings.span import Edit
+from ..findings.finding import Finding, UnusableInput, error, warning
 from ..job import HintedJob
 from ..machines.cluster import Cluster
-from ..model_cards.card import MODEL, NUMBERS
+from ..model_cards.card import MODEL, NUMBERS, ModelCard
 from ..roles import role_of
-from ..text.form import Form, ValueKind, form_of, key, list_of, map_of
-from ..text.nearest import nearest
+from ..text.edit import correct_name
+from ..text.form import Form, ValueKind, fill, form_of, key, list_of, map_of
 from ..text.tree import Entry, MapNode, Value, find, with_value
 from ..text.values import whole_between
 from .add import add_hints
@@ -25,8 +24,8 @@ from .times import with_usual_phases
 _NUMBER = ValueKind(whole_between(1).read, {"type": "integer", "minimum": 1})
 _MEANING = "What is known of the model that is trained."
 _KEYS = {name: key(_NUMBER, default=1, description="a whole number such as `28`") for name in NUMBERS}
-ModelForm: type[Form] = type("ModelForm", (Form,), {"__doc__": _MEANING, "is_open": True, **_KEYS})
-"""Form of `model`; unknown keys get a warning (see `model_of_block`)."""
+ModelForm: type[Form] = type("ModelForm", (Form,), {"__doc__": _MEANING, **_KEYS})
+"""Form of `model`."""
 NAME = "placewright"
 COMPONENTS, RELATIONS, LINKS, OBJECTIVE, PLAN = "components", "relations", "links", "objective", "plan"
 IGNORED = "PW124"
@@ -58,6 +57,20 @@ class FileForm(Form):
     is_open = True
 
     placewright = key(form_of(BlockForm), default=BlockForm(), description="hints such as `{components: {actor: {seconds: {8: 120}}}}`")
+
+
+def model_of_block(root: MapNode, findings: list[Finding]) -> ModelCard | None:
+    """Return the model that a file describes, or None; `findings` gets every fault."""
+    place = f"{NAME}.{MODEL}"
+    model = find(root, place)
+    if model is None:
+        return None
+    try:
+        form = fill(ModelForm, model, "", f"`{place}`")
+    except UnusableInput as problem:
+        findings += problem.findings
+        return None
+    return ModelCard.of(place, {name: getattr(form, name) for name in form.written_keys})
 
 
 def timed_names(block: Value | None) -> frozenset[str]:
@@ -109,9 +122,7 @@ def add_block(
     keys = list(block) if isinstance(block, MapNode) else []
     for entry in keys:
         if entry.key.text not in KEYS:
-            close = nearest(entry.key.text, KEYS)
-            edit = Edit(entry.key.span, close) if close else None
-            advice = f"write `{close}`" if close else "its keys are " + ", ".join(f"`{key}`" for key in KEYS)
+            advice, edit = correct_name(entry.key.text, KEYS, entry.key.span, "its keys are " + ", ".join(f"`{key}`" for key in KEYS))
             message = f"unknown key `{entry.key.text}` in the block `placewright`"
             findings.append(error("PW104", "", message, entry.key.span, label="not known", help=advice, edit=edit))
     inner = block.get(COMPONENTS) if isinstance(block, MapNode) else None

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
-from math import lcm
 from typing import Collection, Iterator, Mapping, Sequence
 
-from ..component import APART, BETWEEN_DOMAINS, KEYS, NOT_FEWER, TOGETHER, UNBOUNDED, WHOLE, ZERO_COPY, Component, Parallel, Pin, Relation
+from ..component import APART, BETWEEN_DOMAINS, KEYS, NOT_FEWER, TOGETHER, UNBOUNDED, WHOLE, Component, Parallel, Relation
 from ..estimate import MEGATRON, NONE, TRAINABLE
 from ..findings.finding import Finding, Severity, error, warning
-from ..findings.span import Edit, Span
+from ..findings.span import Span
 from ..findings.wording import with_noun
 from ..machines.cluster import Cluster
 from ..machines.node_group import NODE
 from ..machines.topology import LEVELS, NUMA
-from ..memory.work import fitting, not_whole, optimizer_of, whole_groups
+from ..memory.work import optimizer_of
 from ..parallel import UNDIVIDED
 from ..quantity import write_counts, write_memory
-from ..ranks import write_range
-from ..text.edit import in_flow_map
-from ..text.nearest import nearest
+from ..text.edit import correct_name
 from .amount import multiples
 
 UNNAMED = "PW127"
@@ -30,39 +26,11 @@ def topology_of(component: Component, cluster: Cluster) -> Iterator[Finding]:
     """Yield faults of a component's demands on the topology."""
     for keep in component.keep:
         if keep.domains == 1 and not has_level(cluster, keep.level):
-            yield _unnamed_level(component.name, keep.level, f"`keep` of {keep.unit} holds by itself", keep.span)
+            yield unnamed_level(component.name, keep.level, f"`keep` of {keep.unit} holds by itself", keep.span)
     for spread in component.spread:
         if not has_level(cluster, spread.level) and (spread.domains > 1 or spread.percent < 100):
-            yield _unnamed_level(component.name, spread.level, "`spread` cannot be kept", spread.span, Severity.ERROR)
-        for keep in component.keep:
-            if keep.unit == WHOLE and keep.required and keep.level == spread.level and keep.domains < spread.domains:
-                message = f"`{component.name}` is to be in at least {spread.domains} domains of {keep.level}, and in at most {keep.domains}"
-                yield error("PW121", component.name, message, spread.span, help="drop `spread`, or let `keep` have more `domains`")
-    members = cluster.members(component.node_groups) if component.excluded or component.pins else frozenset[int]()
-    if component.excluded and members.issubset(component.excluded):
-        message = f"`{component.name}` excludes every node that it may use"
-        yield error("PW121", component.name, message, component.span("excluded"), help="leave a node")
-    for position, pin in enumerate(component.pins):
-        yield from _pin_faults(component, position, pin, members)
+            yield unnamed_level(component.name, spread.level, "`spread` cannot be kept", spread.span, Severity.ERROR)
     yield from _offload_faults(component)
-
-
-def _pin_faults(component: Component, position: int, pin: Pin, members: frozenset[int]) -> Iterator[Finding]:
-    name = component.name
-    processes = component.most // component.per_process
-    if component.most < UNBOUNDED and component.runs is None and pin.ranks.stop > processes:
-        message = f"rank {pin.ranks.stop - 1} of `{name}` is pinned, but it has at most {with_noun(processes, 'process')}"
-        yield error("PW102", name, message, pin.span, label=f"ranks 0-{processes - 1} exist", help="pin ranks that it has")
-    ranks = f"rank{'s' * (len(pin.ranks) > 1)} {write_range(pin.ranks)} of `{name}` {'are' if len(pin.ranks) > 1 else 'is'}"
-    if not members.intersection(pin.nodes):
-        yield error("PW121", name, f"{ranks} pinned outside its node groups", pin.span, help="pin them to a node of its groups")
-    elif set(pin.nodes).issubset(component.excluded):
-        yield error("PW121", name, f"{ranks} pinned to nodes that are excluded", pin.span, help="drop the pin, or leave the node")
-    for earlier in component.pins[:position]:
-        both = range(max(pin.ranks.start, earlier.ranks.start), min(pin.ranks.stop, earlier.ranks.stop))
-        if both and not set(pin.nodes) & set(earlier.nodes):
-            message = f"rank {both.start} of `{name}` is pinned to different nodes"
-            yield error("PW121", name, message, pin.span, label="again", help="pin each rank once")
 
 
 def _offload_faults(component: Component) -> Iterator[Finding]:
@@ -82,22 +50,19 @@ def has_level(cluster: Cluster, level: str) -> bool:
     return level not in LEVELS or any(stretch.node.topology.get(level) for stretch in cluster.alike)
 
 
-def _unnamed_level(name: str, level: str, consequence: str, span: Span | None, severity: Severity = Severity.WARNING) -> Finding:
-    message = (
-        f"no node says how many NUMA domains it has, so {consequence}"
-        if level == NUMA
-        else f"no node names its {level}: all are in one, so {consequence}"
-    )
+def unnamed_level(name: str, level: str, consequence: str, span: Span | None, severity: Severity = Severity.WARNING) -> Finding:
+    """Return the finding of a level of the topology that no node names."""
+    unknown = "no node says how many NUMA domains it has" if level == NUMA else f"no node names its {level}: all are in one"
     example = "accelerators: {count: 8, numa: 2}" if level == NUMA else f"topology: {{{level}: {level[0]}1}}"
-    build = error if severity is Severity.ERROR else warning
-    return build(UNNAMED, name, message, span, label="not named by any node", help=f"give the nodes of the cluster `{example}`")
+    help_ = f"give the nodes of the cluster `{example}`"
+    return Finding(UNNAMED, severity, name, f"{unknown}, so {consequence}", span, label="not named by any node", help=help_)
 
 
-def consistent(
+def check_consistency(
     components: Sequence[Component], relations: list[Relation], choices: Mapping[str, tuple[Parallel, ...]], cluster: Cluster,
-    findings: list[Finding], further: Sequence[Relation] = (), without_verdict: Collection[str] = (), without_division: Collection[str] = (),
-) -> Iterator[Component]:  # fmt: skip
-    """Yield the components; collect their faults in `findings`.
+    findings: list[Finding], further: Sequence[Relation], without_verdict: Collection[str] = (), without_division: Collection[str] = (),
+) -> None:  # fmt: skip
+    """Collect the faults of components and relations in `findings`.
 
     Relations to unknown components are removed.
 
@@ -112,7 +77,7 @@ def consistent(
     wrong = []
     for relation in list(relations):
         key = f"relation `{relation.kind}`" if any(relation is extra for extra in further) else f"`{KEYS[relation.kind]}`"
-        faults = list(_relation(relation, by_name, choices, cluster, key, without_verdict))
+        faults = list(_relation(relation, by_name, cluster, key, without_verdict))
         findings += faults
         if any(fault.severity is Severity.ERROR for fault in faults):
             relations.remove(relation)
@@ -122,7 +87,6 @@ def consistent(
         has_size = component.name in sizes or any(r.kind in TOGETHER and component.name == r.components[0] for r in wrong)
         degrees = (UNDIVIDED,) if component.name in without_division else choices.get(component.name, (component.parallel,))
         findings += _component(component, degrees, has_size, cluster)
-        yield component
 
 
 def _sized_components(components: Sequence[Component], relations: Sequence[Relation], without_verdict: Collection[str]) -> set[str]:
@@ -154,18 +118,14 @@ def _meaningless_hints(component: Component, choices: tuple[Parallel, ...]) -> I
 
 
 def _relation(
-    relation: Relation, by_name: Mapping[str, Component], choices: Mapping[str, tuple[Parallel, ...]], cluster: Cluster, key: str,
-    without_verdict: Collection[str] = (),
-) -> Iterator[Finding]:  # fmt: skip
+    relation: Relation, by_name: Mapping[str, Component], cluster: Cluster, key: str, without_verdict: Collection[str]
+) -> Iterator[Finding]:
     """Yield faults of a relation: first in the names, then in the placement."""
     name, names = relation.components[0], [*dict.fromkeys((*by_name, *sorted(without_verdict)))]
     for target in relation.components:
         if target not in by_name:
-            close = nearest(target, names)
-            edit = Edit(relation.span, in_flow_map(close)) if close and relation.span else None
-            advice = (
-                f"write `{close}`" if close else "name one of " + ", ".join(f"`{candidate}`" for candidate in names if candidate != name)
-            )
+            candidates = ", ".join(f"`{candidate}`" for candidate in names if candidate != name)
+            advice, edit = correct_name(target, names, relation.span, f"name one of {candidates}")
             message = f"`{name}` names `{target}` in {key}, which is not a component"
             yield error("PW121", name, message, relation.span, label="not a component", help=advice, edit=edit)
             return
@@ -176,15 +136,10 @@ def _relation(
             consequence, severity = (
                 ("cannot be apart", Severity.ERROR) if relation.kind == APART else ("are near by themselves", Severity.WARNING)
             )
-            yield _unnamed_level(name, relation.level, f"`{name}` and `{relation.components[1]}` {consequence}", relation.span, severity)
+            yield unnamed_level(name, relation.level, f"`{name}` and `{relation.components[1]}` {consequence}", relation.span, severity)
     elif relation.kind != NOT_FEWER:
         components = [by_name[component] for component in relation.components]
         yield from _comparability_faults(relation, components, key, cluster)
-        sizes = [[parallel.tp for parallel in choices.get(member.name, (member.parallel,))] for member in components]
-        if relation.kind == ZERO_COPY and all(max(pair) % min(pair) for pair in product(*sizes)):
-            both = (f"tp {' or '.join(map(str, tps))} of `{member}`" for tps, member in zip(sizes, relation.components))
-            message = f"{' and '.join(both)} do not divide each other, so that not every rank finds its part at home"
-            yield error("PW121", name, message, relation.span, help="make one a multiple of the other")
 
 
 def _comparability_faults(relation: Relation, components: Sequence[Component], key: str, cluster: Cluster) -> Iterator[Finding]:
@@ -248,8 +203,8 @@ def _unnamed_phases(component: Component) -> Iterator[Finding]:
             yield warning("PW121", component.name, message, component.span("phase"), label=f"not `{phase}`", help=help_)
 
 
-def explain_unlikely(component: Component, choices: Sequence[Parallel]) -> tuple[str, str, str] | None:
-    """Return (message, key, help) of an estimate impossible with all `choices` of degrees."""
+def explain_unlikely(component: Component) -> tuple[str, str, str] | None:
+    """Return (message, key, help) of an impossible estimate."""
     estimate = component.estimate
     if estimate is None:
         return None
@@ -259,24 +214,8 @@ def explain_unlikely(component: Component, choices: Sequence[Parallel]) -> tuple
     if estimate.shards and "sharding" in estimate.written and estimate.sharding in (NONE, MEGATRON):
         message = f"`{component.name}` divides nothing among {with_noun(estimate.shards, 'rank')} with `sharding: {estimate.sharding}`"
         return message, "shards", "leave it out, or write a `sharding` that divides"
-    # solver/rules/amounts.py checks given ranks.
-    divisor = estimate.divided_among if component.runs is None else 0
-    if divisor and not any(_has_whole_groups(component, divisor, parallel) for parallel in choices):
-        shards, ranks = estimate.shards, component.least // (choices[0].tp * choices[0].pp)
-        if component.least == component.most and len(choices) == 1:
-            return not_whole(component.name, ranks, shards), "shards", fitting(ranks, shards)
-        counts = write_counts(component.counts or ((component.least, component.most),))
-        message = f"with none of {counts} accelerators the ranks of `{component.name}` divide into groups of {shards} shards"
-        return message, "shards", "write a number that divides the ranks of one of these counts, or widen the range"
     if optimizer_of(component) != NONE and estimate.precision not in TRAINABLE and not (estimate.trainable or estimate.lora_rank):
         trainable = "one of " + ", ".join(f"`{word}`" for word in TRAINABLE)
         message = f"`{component.name}` trains all its weights in `{estimate.precision}`, which no trainer supports"
         return message, "precision", f"write {trainable}, or `trainable: 40M` where adapters are trained"
     return None
-
-
-def _has_whole_groups(component: Component, shards: int, parallel: Parallel) -> bool:
-    """Return True if some allowed count has ranks in whole groups of shards."""
-    step = lcm(component.per_process, parallel.replica)
-    counts = range(-(-component.least // step) * step, component.most + 1, step)
-    return not counts or any(whole_groups(shards, count, parallel) for count in counts if component.may_have(count))

@@ -209,41 +209,8 @@ class ParallelForm(Form):
         return tuple(Parallel(*degrees) for degrees in product(self.tp, self.pp, self.cp, self.ep, self.dp))
 
 
-_DEGREE_WORDS = {
-    **dict.fromkeys(("tensor_parallel", "tensor_parallel_size", "tensor_model_parallel_size", "tp_size"), "tp"),
-    **dict.fromkeys(("pipeline_parallel", "pipeline_parallel_size", "pipeline_model_parallel_size", "pp_size"), "pp"),
-    **dict.fromkeys(("context_parallel", "context_parallel_size", "cp_size"), "cp"),
-    **dict.fromkeys(("expert_parallel", "expert_parallel_size", "expert_model_parallel_size", "ep_size"), "ep"),
-    **dict.fromkeys(("data_parallel", "data_parallel_size", "dp_size"), "dp"),
-}
-_OTHER_WORDS = {
-    **{word: f"write `parallel: {{{degree}: ...}}`" for word, degree in _DEGREE_WORDS.items()},
-    **dict.fromkeys(("time", "times", "duration", "profile", "iteration_time"), "write `seconds`"),
-    **dict.fromkeys(
-        ("min_accelerators", "max_accelerators", "min_gpus", "max_gpus", "least", "most", "min", "max"),
-        "write a range, such as `accelerators: 2-8`",
-    ),
-    **dict.fromkeys(("count", "size", "world_size"), "write `accelerators`, or `processes`"),
-    **dict.fromkeys(
-        ("after", "before", "depends_on", "needs", "requires"), "write what works on what in `plan: {workflow: rollout -> actor}`"
-    ),
-    **dict.fromkeys(("must_colocate", "together", "together_with", "shares", "shares_with"), "write `colocate_with`"),
-    **dict.fromkeys(("must_split", "split", "split_from", "separate", "separate_from"), "write `disjoint_from`"),
-    "offload": "write `offloaded`, how much stays on an accelerator while another phase runs, or `estimate: {offload: true}`",
-    "resident": "write `offloaded`: what is never offloaded keeps as much as its `memory`",
-    **dict.fromkeys(
-        ("taken", "unavailable", "unusable", "avoid", "not_on", "except", "excluded"),
-        "write `exclude` for nodes that it must not use; single unusable accelerators are `taken` in `cluster`",
-    ),
-    "measured_on": "write `seconds` by count, such as `{8: 120}`; only a cost in `profile_data` of an RLinf file may need it",
-    **dict.fromkeys(("nodes", "num_nodes", "hosts"), "write `accelerators`; choose nodes with `node_group`, `exclude` and `pin`"),
-}
-
-
 class HintForm(Form):
     """Hints about a component of the job; `accelerators` and `processes` may be ranges or lists."""
-
-    other_words = _OTHER_WORDS
 
     role = key(_Role, default=None, title="what it does, if its name does not say it")
     accelerators = key(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Collection, Iterator, Mapping, NamedTuple, Sequence
 
 from ..component import UNBOUNDED, Component
-from ..findings.finding import Finding, Severity, UnusableInput, error, warning
+from ..findings.finding import Finding, Severity, UnusableInput, error
 from ..findings.span import Edit, Span
 from ..machines.cluster import Cluster
 from ..machines.topology import LEVELS
@@ -28,14 +28,14 @@ from ..planning.workload import (
     Workload,
     circles,
 )
-from ..quantity import AdviceError
 from ..roles import role_of
 from ..scope import HETEROGENEOUS, NESTED, SCOPES, SPANNING
+from ..text.edit import correct_name
 from ..text.form import Form, ValueKind, as_items, fill, form_of, key, list_of, one_or_list_of, shown_value
 from ..text.nearest import nearest
 from ..text.tree import ListNode, MapNode, Scalar, Value, find
 from ..text.values import Boolean, Count, OneOfValues, Rate, Word, count_key, or_list
-from .consistent import UNNAMED, has_level
+from .consistent import has_level, unnamed_level
 from .relations import find_unresolved, unknown
 from .seconds import Duration
 from .times import example
@@ -43,22 +43,7 @@ from .times import example
 ARROW, WHOLE = "->", "=>"
 KEY = "workflow"
 LEAVE = f"leave `{KEY}` out"
-_BETWEEN = r"\s*(?:[-=]*>|→|[,;|]|\s)\s*"
-"""Separators that people write between the names of a chain."""
 _Chains = list_of(Word, maximum=256, unpack=as_items, schema=or_list({"type": "string"}, maxItems=256))
-_OTHER_WORDS = {
-    **dict.fromkeys(("async", "asynchronous", "off_policy"), "write `cost_model: steady` where nothing waits for anything"),
-    **dict.fromkeys(("sync", "synchronous", "on_policy"), "write `cost_model: stages` where phases come one after the other"),
-    **dict.fromkeys(
-        ("chain", "chains", "dependencies", "depends_on", "stages", "order"), f"write chains such as `workflow: rollout {ARROW} actor`"
-    ),
-    **dict.fromkeys(("objective", "aim", "goal", "minimize"), "write `minimise`"),
-    **dict.fromkeys(
-        ("warmup", "warm_up", "pipeline"),
-        "write `batches`, in how many an iteration is handed on: how long the first one takes until it is everywhere is counted",
-    ),
-    **dict.fromkeys(("micro_batches", "num_batches", "n_batches", "pipeline_stages"), "write `batches`"),
-}
 
 
 class Wait(NamedTuple):
@@ -111,11 +96,6 @@ def read_workflow(
 ) -> Iterator[After]:  # fmt: skip
     """Yield the dependencies in the chains of a plan, and find unknown names."""
     workflow, waits = find(plan, KEY), list[Wait]()
-    if workflow is not None and len(chains) > 1 and all(len(chain.split()) == 1 and ARROW[-1] not in chain for chain in chains):
-        names_text, example_chain = ", ".join(f"`{chain}`" for chain in chains), f" {ARROW} ".join(chains)
-        message = f"`{section}` lists {names_text}, and says of none what works on what it makes"
-        findings.append(error("PW105", "", message, workflow.span, help=f"write `{example_chain}`, or {LEAVE}"))
-        return
     for position, chain in enumerate(chains):
         if workflow is None:
             continue  # chains exist only if they were written
@@ -124,11 +104,10 @@ def read_workflow(
         names, arrows = parts[::2], parts[1::2]
         if len(parts) < 3 or len(parts) % 2 == 0 or any(part.text not in (ARROW, WHOLE) for part in arrows):
             message = f"`{chain}` is not a chain of components"
-            words = [name for name in re.split(_BETWEEN, chain.strip()) if name]
-            components_meant = (
-                words if len(words) > 1 and all(name in faulty or _tasks(name, components) for name in words) else ["rollout", "actor"]
-            )
-            help_ = f"write `{f' {ARROW} '.join(components_meant)}`, or `{f' {WHOLE} '.join(components_meant)}`; or {LEAVE}"
+            words = [name for name in re.split(r"\s*(?:[-=]*>|→|[,;|]|\s)\s*", chain.strip()) if name]
+            are_tasks = len(words) > 1 and all(name in faulty or _tasks(name, components) for name in words)
+            examples = words if are_tasks else ["rollout", "actor"]
+            help_ = f"write `{f' {ARROW} '.join(examples)}`, or `{f' {WHOLE} '.join(examples)}`; or {LEAVE}"
             findings.append(error("PW105", "", message, place.span, help=help_))
             continue
         findings += _untimed_names(names, components, faulty, section, most)
@@ -195,9 +174,9 @@ def _phases(component: Component) -> tuple[str, ...]:
 
 
 def _check_once(phases: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the phases; raise AdviceError if a phase occurs twice."""
+    """Return the phases; raise ValueError if a phase occurs twice."""
     if duplicate := next((phase for phase in phases if phases.count(phase) > 1), None):
-        raise AdviceError(f"`{duplicate}` appears twice", "write each phase once")
+        raise ValueError(f"`{duplicate}` appears twice")
     return phases
 
 
@@ -247,8 +226,6 @@ class CalibrateForm(Form):
 
 class PlanForm(Form):
     """Basis for counts and degrees; the times are the `seconds` of the components."""
-
-    other_words = _OTHER_WORDS
 
     workflow = key(
         _Chains, default=(), title="what works on what",
@@ -312,13 +289,10 @@ def _unknown_shape(component: Component) -> Finding:
     from ..model_cards.known import KNOWN
 
     model = component.estimate.model if component.estimate else ""
-    near = nearest(model, KNOWN) if model else None
-    message = f"no time of `{component.name}` can be estimated: " + (
-        f"the model `{model}` is not known" if model else "its model is not named"
-    )
+    why = f"the model `{model}` is not known" if model else "its model is not named"
     numbers = "`layers`, `hidden`, `heads`, `kv_heads`, `head_size`, `intermediate` and `vocabulary` of its `config.json`"
-    suggestion = f"`{near}`, if that is meant, or " if near else "a `model` that is known, or "
-    help_ = f"write {suggestion}" + f"{numbers}, or its `seconds`"
+    message = f"no time of `{component.name}` can be estimated: {why}"
+    help_, _ = correct_name(model, KNOWN, None, f"write a known `model`, {numbers}, or its `seconds`")
     return error("PW121", component.name, message, component.span("estimate"), label="not known", help=help_)
 
 
@@ -368,8 +342,11 @@ def read_plan(
     if len(findings) > faults:
         return None
     findings += _ignored_keys(form, spans, key)
-    findings += _unused_bandwidths(form.bandwidth, spans, key, cluster)
     levels = {level: getattr(form.bandwidth, level) for level in ("node", *LEVELS) if getattr(form.bandwidth, level, 0)}
+    for level in levels:
+        if cluster is not None and not has_level(cluster, level):
+            place = spans[f"bandwidth.{level}"]
+            findings.append(unnamed_level("", level, f"`{key}.bandwidth.{level}` changes nothing", place))
     budget = Budget(form.budget.accelerators, form.budget.seconds)
     return Workload(
         after, form.nested or NESTED in form.scope, form.batches, form.cost_model, form.phases, form.minimise, budget, levels,
@@ -392,21 +369,6 @@ def _ignored_keys(form: PlanForm, spans: Mapping[str, Span], key: str) -> Iterat
             users = ", ".join(f"`{model}`" for model in MODELS if name in LOOKED_AT[model])
             message = f"`{key}.{name}` changes nothing: the cost model `{form.cost_model}` does not look at it"
             yield Finding("PW121", Severity.NOTE, "", message, spans[name], help=f"drop it, or write a `cost_model` that does: {users}")
-
-
-def _unused_bandwidths(form: BandwidthForm, spans: Mapping[str, Span], key: str, cluster: Cluster | None) -> Iterator[Finding]:
-    """Yield a warning for a zero bandwidth, or for a level that no node names."""
-    for level in BandwidthForm.keys:
-        span = spans.get(f"bandwidth.{level}")
-        if span is None:
-            continue
-        if not getattr(form, level):
-            message = f"`{key}.bandwidth.{level}` is nothing, so that traffic at this level takes no time"
-            yield warning("PW121", "", message, span, label="not used", help="write an amount such as `50GiB`, or drop it")
-        elif cluster is not None and not has_level(cluster, level):
-            message = f"no node names its {level}: nothing crosses it, so that `{key}.bandwidth.{level}` changes nothing"
-            help_ = f"give the nodes of the cluster `topology: {{{level}: {level[0]}1}}`"
-            yield warning(UNNAMED, "", message, span, label="not named by any node", help=help_)
 
 
 def _phases_without_stage(components: Mapping[str, Component], phases: Collection[str], span: Span | None, key: str) -> Iterator[Finding]:

@@ -6,12 +6,11 @@ from typing import Collection, Iterator, TypeVar
 
 from ..component import BETWEEN_DOMAINS, IN_ORDER, RELATION_KINDS, Relation
 from ..findings.finding import Finding, UnusableInput, error
-from ..findings.span import Edit, Span
+from ..findings.span import Span
 from ..job import LEXICOGRAPHIC, ORDERS, WEIGHTED, Link, Preference
 from ..machines.topology import LEVELS
-from ..text.edit import in_flow_map
+from ..text.edit import correct_name
 from ..text.form import Form, fill, form_of, key, list_of
-from ..text.nearest import nearest
 from ..text.tree import UNRESOLVED, Entry, ListNode, MapNode, Scalar, Value, find, kind_of, leaves
 from ..text.values import Count, Index, Mebibytes, OneOfValues, Word, word_or_map
 from .forms import RACK, Domain
@@ -54,9 +53,7 @@ def span_in(item: Value, path: str) -> Span:
 
 def unknown(section: str, name: str, names: Collection[str], span: Span) -> Finding:
     """Return the fault of an entry that names an unknown component."""
-    close = nearest(name, names)
-    edit = Edit(span, in_flow_map(close)) if close else None
-    advice = f"write `{close}`" if close else "name one of " + ", ".join(f"`{candidate}`" for candidate in names)
+    advice, edit = correct_name(name, names, span, "name one of " + ", ".join(f"`{candidate}`" for candidate in names))
     message = f"`{section}` names `{name[:60]}`, which is not a component"
     return error("PW121", name, message, span, label="not a component", help=advice, edit=edit)
 

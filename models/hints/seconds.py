@@ -8,20 +8,11 @@ from typing import Callable
 from ..machines.node import NUMBERS
 from ..parallel import DEGREES, Parallel
 from ..planning.workload import PHASES, SECOND, Measurement
-from ..quantity import AdviceError
 from ..text.form import MAX_TEXT, Faults, Form, FormFault, Schema, ValueKind, form_of, key, list_of, shown_value
-from ..text.values import MAX_DIGITS, NAME_PATTERN, Name, Word, count_key, whole_schema
+from ..text.values import MAX_DIGITS, NAME_PATTERN, Name, Word, count_key
 
 LONGEST = 10**7
 """Maximum time in seconds: about four months."""
-_UNITS = {
-    **dict.fromkeys(("ms", "msec", "msecs", "millisecond", "milliseconds"), "0.001"),
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), "1"),
-    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), "60"),
-    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), "3600"),
-}
-"""Unit after a time -> seconds."""
-_WITH_UNIT = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*([a-z]+)", re.ASCII)
 NUMBER_OF_SECONDS: Schema = {
     "anyOf": [
         {"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST},
@@ -51,17 +42,10 @@ _BY_PHASE: Schema = {
     "type": "object", "minProperties": 1, "maxProperties": MAX_MEASURED, "propertyNames": {"maxLength": MAX_TEXT, "pattern": _NO_COUNT},
     "patternProperties": {_NUMBERED: _BY_COUNT}, "additionalProperties": {"anyOf": [NUMBER_OF_SECONDS, _BY_COUNT, _BY_MODEL]},
 }  # fmt: skip
-_ROW: Schema = {
-    "type": "object", "required": ["seconds"], "additionalProperties": False,
-    "properties": {
-        "seconds": NUMBER_OF_SECONDS, "phase": {"type": "string", "maxLength": MAX_TEXT}, "accelerator": {"type": "string", "pattern": NAME_PATTERN},
-        **{key: whole_schema(1) for key in ("accelerators", "tp", "pp", "cp", "ep", "dp")},
-    },
-}  # fmt: skip
 
 
 def duration(value: object) -> int:
-    """Return the nanoseconds of a number of seconds. Raises ValueError, or AdviceError with the fix."""
+    """Return the nanoseconds of a number of seconds. Raises ValueError."""
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         raise ValueError(f"{shown_value(value)} is not a number of seconds")
     from decimal import Decimal, InvalidOperation
@@ -69,22 +53,10 @@ def duration(value: object) -> int:
     try:
         seconds = Decimal(str(value))
     except InvalidOperation:
-        message = f"{shown_value(value)} is not a number of seconds"
-        raise (AdviceError(message, advice) if (advice := _correct_unit(str(value))) else ValueError(message)) from None
+        raise ValueError(f"{shown_value(value)} is not a number of seconds") from None
     if not (seconds.is_finite() and 0 < seconds <= LONGEST):
         raise ValueError(f"{shown_value(value)} seconds are no time: more than 0 are meant, and at most {LONGEST:,}")
     return max(1, int((seconds * SECOND).to_integral_value()))
-
-
-def _correct_unit(text: str) -> str:
-    """Return the correction of a time with a unit: ``write `90` `` for `1.5min`; else ""."""
-    from decimal import Decimal
-
-    match = _WITH_UNIT.fullmatch(text.strip().lower())
-    unit = _UNITS.get(match[2]) if match else None
-    if match is None or unit is None or not 0 < (seconds := Decimal(match[1]) * Decimal(unit)) <= LONGEST:
-        return ""
-    return f"write `{seconds.normalize():f}`"
 
 
 Duration = ValueKind(duration, NUMBER_OF_SECONDS)
@@ -113,7 +85,8 @@ def _map_rows(value: dict[object, object]) -> list[dict[str, object]]:
     if none is not None:
         raise _key_fault(f"`{none[:40]}` is neither a count of accelerators nor a phase", (none,))
     if any(counts) and not all(counts):
-        raise Faults([_find_mixed_key(str(key)) for key, is_count in zip(value, counts) if not is_count])
+        strange = [str(key) for key, is_count in zip(value, counts) if not is_count]
+        raise _key_fault(f"`{strange[0][:40]}` is beside counts of accelerators, and is not a whole number", (strange[0],))
     if all(counts):
         return _count_rows(value, ())
     return _read_all(value, "phase", _phase_rows, ())
@@ -168,21 +141,13 @@ def _read_alone(value: object, place: tuple[str, ...]) -> list[dict[str, object]
     try:
         duration(value)
     except ValueError as problem:
-        raise _fault(str(problem), place, problem.advice if isinstance(problem, AdviceError) else "") from None
+        raise _fault(str(problem), place) from None
     return [{"seconds": value}]
 
 
-def _fault(message: str, place: tuple[str, ...], advice: str = "") -> Faults:
-    """Return the fault at a place inside the value, with the right text if known."""
-    return Faults([FormFault(message, inside=place, takes=advice.removeprefix("write ") or (WRITTEN if place else ""))])
-
-
-def _find_mixed_key(key: str) -> FormFault:
-    """Return the fault of a key beside counts: a phase, or a misspelt count."""
-    if key in PHASES:
-        message = "counts of accelerators are beside phases, which have counts of their own"
-        return FormFault(message, inside=(key,), takes=f"counts below each phase, such as `{{{key}: {{8: 120}}}}`", of_key=True)
-    return _key_fault(f"`{key[:40]}` is beside counts of accelerators, and is not a whole number", (key,)).faults[0]
+def _fault(message: str, place: tuple[str, ...]) -> Faults:
+    """Return the fault at a place inside the value."""
+    return Faults([FormFault(message, inside=place, takes=WRITTEN if place else "")])
 
 
 def _key_fault(message: str, place: tuple[str, ...]) -> Faults:
@@ -219,7 +184,7 @@ class MeasuredForm(Form):
 
 Seconds = list_of(
     form_of(MeasuredForm), 1, MAX_MEASURED, rows_of,
-    schema={"anyOf": [NUMBER_OF_SECONDS, _BY_COUNT, _BY_PHASE, {"type": "array", "minItems": 1, "maxItems": MAX_MEASURED, "items": _ROW}]},
+    schema={"anyOf": [NUMBER_OF_SECONDS, _BY_COUNT, _BY_PHASE, {"type": "array", "minItems": 1, "maxItems": MAX_MEASURED, "items": {"$ref": MeasuredForm.__name__}}]},
 )  # fmt: skip
 """Measurements: a number of seconds, a map, or a list of rows in full.
 

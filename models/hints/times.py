@@ -8,7 +8,7 @@ from typing import Collection, Iterable, Iterator
 
 from ..component import UNBOUNDED, Component
 from ..findings.finding import Finding, error, warning
-from ..findings.span import Edit, Span
+from ..findings.span import Edit
 from ..machines.cluster import Cluster
 from ..machines.node import memory_of
 from ..planning.workload import PHASES, STAGES, TimedComponent
@@ -97,50 +97,14 @@ def read_models(form: ComponentForm, cluster: Cluster) -> ComponentForm:
     return form.change(seconds=tuple(rows))
 
 
-def misspelt_models(form: ComponentForm, name: str, seconds: Value | None, cluster: Cluster) -> Iterator[Finding]:
-    """Yield a warning per absent model with a name like that of a present model."""
-    for model in dict.fromkeys(row.accelerator for row in form.seconds or () if row.accelerator):
-        present = models_of(cluster)
-        close = nearest(model, present) if model not in present else None
-        if close is None or (memory_of(model) is not None and model.upper() != close.upper()):
-            continue
-        span = _find_model(seconds, model)
-        edit = Edit(span, close) if span is not None and span.length == len(model) else None
-        message = f"`seconds` of `{name}` names the model `{model}`, of which there are no accelerators"
-        yield warning("PW121", name, message, span, label="of no use here", help=f"write `{close}`, if that is meant", edit=edit)
-
-
-def _find_model(seconds: Value | None, model: str) -> Span | None:
-    """Return the first place of a model in `seconds`: a key or a row."""
-    if isinstance(seconds, MapNode):
-        keys = [*seconds, *(inner for entry in seconds if isinstance(entry.value, MapNode) for inner in entry.value)]
-        return next((entry.key.span for entry in keys if entry.key.text == model), None)
-    rows = seconds.items if isinstance(seconds, ListNode) else ()
-    model_values = (row.get("accelerator") for row in rows if isinstance(row, MapNode))
-    return next((value.span for value in model_values if isinstance(value, Scalar) and value.text == model), None)
-
-
-def missing_counts(name: str, seconds: Value, phases: Collection[str], cluster: Cluster, units: str, example: str) -> Iterator[Finding]:
-    """Yield faults for keys of `seconds` without counts.
-
-    Without such keys the fault is about the whole value. A key that is not a count is a phase, or a
-    model below a phase; an unknown key was probably meant as a count. `units` is the counted noun,
-    and `example` an example of a time.
-    """
-    keys = list(_keys(seconds))
+def missing_counts(name: str, seconds: Value, units: str, example: str) -> Iterator[Finding]:
+    """Yield a fault per key of `seconds` without counts, or for the value without keys."""
     message = f"the seconds of `{name}` are measured on an unknown number of {units}"
+    keys = list(_keys(seconds))
+    for key in keys:
+        yield error(CODE, name, message, key.span, label="on how many?", help=f"write `{key.text}: {example}`")
     if not keys:
         yield error(CODE, name, message, seconds.span, label="on how many?", help=f"write `seconds: {example}`")
-    outer = [entry.key for entry in seconds] if isinstance(seconds, MapNode) else []
-    for key in keys:
-        below = f"write `{key.text}: {example}`"
-        if key.text in PHASES or key.text in phases or is_model(key.text, cluster):
-            yield error(CODE, name, message, key.span, label="on how many?", help=below)
-        else:
-            statement = f"`{key.text}` in `seconds` of `{name}` is not a whole number of {units}, and has no counts below it"
-            as_phase = f"; or, if it is a phase, {below}" if key in outer else ""
-            help = f"write on how many it was measured, such as `{example}`{as_phase}"
-            yield error(CODE, name, statement, key.span, label="no whole number", help=help)
 
 
 def _keys(value: Value) -> Iterator[Scalar]:

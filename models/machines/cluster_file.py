@@ -19,11 +19,6 @@ from .node import GENERIC, EqualNodes, Hardware, Node, Nodes, accelerators, numb
 from .node_group import CLUSTER_LABEL, NODE, NODE_LABEL, EnvConfig, NodeGroup
 from .shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES, SHORTHAND_PATTERN, DeclaredNodes, parts_of, read_shorthand, write_shorthand
 
-_NOT_TO_BE_USED = (
-    "unavailable", "unusable", "unhealthy", "broken", "faulty", "bad", "used", "in_use", "busy", "occupied", "reserved", "exclude", "excluded",
-    "blocked", "disabled",
-)  # fmt: skip
-"""Keys that people write for unusable accelerators."""
 _ADVICE = "name a cluster file, or write nodes x accelerators x model, such as `2x8xH100` (2 nodes with 8 H100 each) or `x8`"
 _OF_JOBS = ("components", "cluster", "actor_rollout_ref", "actor_train", "actor_infer", "rollout", "trainer", "defaults", "placewright")
 """Keys of files that describe a job instead of a cluster."""
@@ -61,8 +56,6 @@ class AcceleratorsForm(Form):
     `ids` are physical ids, `taken` the local indices that other jobs hold. In order the
     accelerators belong to `numa` NUMA domains, as evenly as can be.
     """
-
-    other_words = dict.fromkeys(_NOT_TO_BE_USED, "write `taken`, a list of local indices such as `[6, 7]`")
 
     count = key(whole_between(0, MAX_ACCELERATORS_PER_NODE), description="how many, such as `8`")
     model = key(Name, default=GENERIC, description="a model such as `H100`, or with its vendor `NV_GPU:H100`")
@@ -105,8 +98,6 @@ class TopologyForm(Form):
 
 class NodeForm(Form):
     """One node, or `repeat` equal nodes (then `name` is a prefix)."""
-
-    other_words = dict.fromkeys(_NOT_TO_BE_USED, "write `taken` among its `accelerators`, such as `{count: 8, taken: [6, 7]}`")
 
     name = key(Name, default=None, description="a name such as `gpu-a`; by default `node-` and the rank")
     repeat = key(whole_between(1, MAX_NODES), default=1, description="how many nodes are like this one, such as `4`")

@@ -92,7 +92,6 @@ def estimate_memory(
     Parameters
     ----------
     card : known numbers of the model, besides the component's estimate.
-    accelerators : accelerators of all replicas together.
     capacity : MiB of an accelerator, if known: engines take a part of it.
     """
     if component.estimate is None:

@@ -21,7 +21,6 @@ class MemoryTerm:
     name : purpose, such as ``optimizer``.
     size : likely bytes, rounded up.
     words : formula with a placeholder for each of `figures`.
-    source : source of the formula.
     stays : True if the memory stays during other phases, unless the component is offloaded.
     spread : low and high, as shares of `size`.
     fixed : True if the memory stays even if the component is offloaded.
@@ -75,7 +74,6 @@ class EstimatedTotal:
     ----------
     terms : counted terms of the likely worst moment.
     missing : uncounted terms with the missing input, a sentence each.
-    assumed : assumptions.
     offloaded : True if the component leaves its accelerators during other phases.
     low, high : MiB while working at least and at most, each of its own worst moment.
     certain : MiB of the terms that only the user's own words decide.

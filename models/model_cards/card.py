@@ -8,12 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Mapping
 
-from ..findings.finding import Finding, UnusableInput, error, warning
+from ..findings.finding import UnusableInput, error
 from ..record import dataclass
-from ..text.nearest import nearest
 
 if TYPE_CHECKING:
-    from ..text.tree import MapNode
+    pass
 
 SHAPE = (
     "heads", "kv_heads", "layers", "vocabulary", "experts", "parameters", "hidden", "head_size", "intermediate", "expert_intermediate",
@@ -60,8 +59,6 @@ class ModelCard:
     ----------
     name : id of the model, or the file of the numbers.
     heads : attention heads of a layer; `kv_heads` of them hold keys and values.
-    layers : transformer layers.
-    vocabulary : tokens, padded as in the checkpoint.
     experts : routed experts of a layer; 0 if unknown, or none of a `dense` model.
     parameters : all weights, each counted once.
     hidden : width of the model; `head_size` is that of a head, `intermediate` that of the
@@ -223,31 +220,3 @@ def _unusable(code: str, message: str) -> UnusableInput:
 
 
 MODEL = "model"
-PLACE = f"placewright.{MODEL}"
-
-
-def model_of_block(root: MapNode, findings: list[Finding]) -> ModelCard | None:
-    """Return the model that a file describes, or None; `findings` gets every fault."""
-    from ..text.tree import MapNode, Scalar, find, kind_of
-
-    block = find(root, PLACE)
-    if block is None:
-        return None
-    if not isinstance(block, MapNode):
-        message = f"`{PLACE}` must be a map, but it is {kind_of(block)}"
-        findings.append(error("PW105", "", message, block.span, label=kind_of(block), help="write `{heads: 28, kv_heads: 4, layers: 28}`"))
-        return None
-    numbers: dict[str, int] = {}
-    for entry in block:
-        name, value = entry.key.text, entry.value
-        number = value.value if isinstance(value, Scalar) else None
-        if name not in NUMBERS:
-            similar = nearest(name, NUMBERS)
-            advice = f"write `{similar}`" if similar else f"keys are {', '.join(f'`{key}`' for key in NUMBERS)}"
-            findings.append(warning("PW104", "", f"`{PLACE}` has no key `{name}`", entry.key.span, label="not known", help=advice))
-        elif not isinstance(number, int) or isinstance(number, bool) or number < 1:
-            message = f"`{PLACE}.{name}` must be a whole number of at least 1, but it is {kind_of(value) if number is None else number}"
-            findings.append(error("PW105", "", message, value.span, help="write a number such as `28`"))
-        else:
-            numbers[name] = number
-    return ModelCard.of(PLACE, numbers) if numbers else None

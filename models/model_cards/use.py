@@ -35,13 +35,11 @@ class Split:
 
     Attributes
     ----------
-    card_field : field of the card.
     degree : degree as people write it: ``tp``, ``pp``, ``sp``, ``vpp``, ``ep``.
     size : value of the degree; None to read the field of that name in the component's Parallel.
     either_way : the degree may also be a multiple of the number, whose parts are then repeated.
     key : key of the degree, such as ``actor_rollout_ref.rollout.tensor_model_parallel_size``; "" if
         unknown.
-    span : place of the value, if it can be changed there.
     within : degree that divides the number first, such as the pipeline stages around virtual
         stages.
     proved : True if the program that runs the model refuses anything else.

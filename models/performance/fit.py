@@ -25,9 +25,7 @@ class FittedTime:
 
     Attributes
     ----------
-    phase : key of `calibrate`.
     measured : seconds; of a benchmark those of its own requests.
-    steps : number of measurements.
     of_iteration : True if `measured` is the work of an iteration.
     """
 

@@ -22,9 +22,6 @@ class SequenceBatch:
     Attributes
     ----------
     sequences : all of them: prompts x samples of each.
-    prompt : tokens of a prompt.
-    response : mean tokens of an answer.
-    longest : tokens of the longest answer.
     """
 
     sequences: int
@@ -49,7 +46,6 @@ class ModelRun:
 
     Attributes
     ----------
-    accelerators : of all replicas together.
     near : accelerators of a node or NVLink domain, which `speed.link` joins.
     expert_tp : tensor parallel size of experts in training; 0: that of the model.
     """

@@ -16,10 +16,7 @@ class Training:
 
     Attributes
     ----------
-    sharding : one of `SHARDINGS`.
-    recompute : one of `RECOMPUTED`.
     micro_batch : sequences of a micro batch, on average where they are packed.
-    steps : optimizer steps of an iteration.
     """
 
     sharding: str = FSDP

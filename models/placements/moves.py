@@ -16,11 +16,8 @@ class GroupMoves:
 
     Attributes
     ----------
-    name : the component, or several joined by ``+``.
-    size : accelerators of one group.
     before, now : number of groups before and now.
     lost : groups that cannot stay: their node or accelerators are gone, or others were given them.
-    kept : groups that stay.
     renumbered : kept groups with changed process ranks.
     """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from operator import attrgetter
 from typing import Iterable, Iterator, Sequence
 
 from ..machines.cluster import Cluster
@@ -54,35 +55,13 @@ class Placement:
     local_hardware_ranks: tuple[int, ...]
     node_group: str
 
-    @property
-    def local_gpu_id(self) -> int:
-        """Older name of `local_accelerator_id`."""
-        return self.local_accelerator_id
-
-    @property
-    def cuda_visible_devices(self) -> tuple[str, ...]:
-        """Older name of `visible_accelerators`, for any vendor."""
-        return self.visible_accelerators
-
-    @property
-    def isolate_gpu(self) -> bool:
-        """Older name of `isolate_accelerator`."""
-        return self.isolate_accelerator
-
-    @property
-    def cluster_node_rank(self) -> int:
-        """RLinf's current name of `node_rank`."""
-        return self.node_rank
-
-    @property
-    def local_accelerator_rank(self) -> int:
-        """RLinf's current name of `local_accelerator_id`."""
-        return self.local_accelerator_id
-
-    @property
-    def node_group_label(self) -> str:
-        """RLinf's current name of `node_group`."""
-        return self.node_group
+    # Names in RLinf: the first three older ones, the others those of its code of today.
+    local_gpu_id = property(attrgetter("local_accelerator_id"), doc="Older name of `local_accelerator_id`.")
+    cuda_visible_devices = property(attrgetter("visible_accelerators"), doc="Older name of `visible_accelerators`, for any vendor.")
+    isolate_gpu = property(attrgetter("isolate_accelerator"), doc="Older name of `isolate_accelerator`.")
+    cluster_node_rank = property(attrgetter("node_rank"), doc="RLinf's current name of `node_rank`.")
+    local_accelerator_rank = property(attrgetter("local_accelerator_id"), doc="RLinf's current name of `local_accelerator_id`.")
+    node_group_label = property(attrgetter("node_group"), doc="RLinf's current name of `node_group`.")
 
 
 _View = tuple[tuple[int, ...], tuple[str, ...], int]

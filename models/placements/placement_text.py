@@ -3,8 +3,6 @@
 R resources and P processes of one pair: with R >= P process i holds resources ``i*R/P`` to
 ``(i+1)*R/P - 1``, else P/R consecutive processes share each resource. Source: RLinf,
 rlinf/scheduler/placement/placement.py, ComponentPlacement.
-
-Source of the rules: RLinf, rlinf/scheduler/placement/placement.py, ComponentPlacement.
 """
 
 from __future__ import annotations
@@ -126,10 +124,6 @@ class NumberedResources:
 
     Attributes
     ----------
-    size : number of resources; None if unknown.
-    unit : noun of a resource.
-    labels : node groups.
-    numbering : numbering of the node groups, if known.
     note : end of the text of the size.
     excess : further ranks that RLinf includes in `all`, if it counts accelerators but places on
         nodes.
@@ -197,11 +191,6 @@ class PlacementText:
     pairs: list[RankRange]
     faults: list[PlacementFault]
     open: bool = False
-
-    @property
-    def resources(self) -> int:
-        """Number of named resources."""
-        return sum(pair.resources for pair in self.pairs)
 
     @property
     def processes(self) -> int:

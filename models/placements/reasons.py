@@ -32,7 +32,6 @@ class WhyAccelerator:
     ----------
     node, index : the name of its node, and its number there.
     holders : (component, process rank), in the order of the components.
-    taken : True if another job holds it.
     idle : number of idle accelerators on its node.
     rejected : reason of each searched component that does not hold it.
     proved : True if the answer is proved optimal.
@@ -62,8 +61,6 @@ class WhyComponent:
 
     Attributes
     ----------
-    name : the component.
-    given : True if its ranks are given, so nothing was chosen.
     level : level of the domains: a topology level, or the node.
     held : (domain, accelerators of the component there), in the order of the nodes.
     may : (number of usable nodes, number of nodes).

@@ -16,7 +16,6 @@ class ProcessShape:
     Attributes
     ----------
     per_process, stride : accelerators of a process, and their distance.
-    parallel : degrees that divide the work.
     least : minimum number of accelerators if the chosen degrees divide nothing; else 0.
     """
 
@@ -83,7 +82,6 @@ class FrameworkArrangement:
 
     Attributes
     ----------
-    name : name in the framework, such as ``collocated``.
     together, apart : pairs of components on exactly the same accelerators, and on none in common.
     shapes : component -> shape that differs in this arrangement. A component with a shape in every
         arrangement has its degrees.

@@ -24,8 +24,6 @@ class CostModel(Protocol):
 
     Attributes
     ----------
-    name : name in files and output.
-    source : source of the formulas.
     turns : True if tasks of a segment may share accelerators and take turns there.
     full : True if an iteration takes at least as long as any accelerator works in it.
     by_phase : True if phases decide the segments; False if the search does.

@@ -29,7 +29,6 @@ class Design:
     Attributes
     ----------
     blocks : disjoint; a component uses all of every block that names it.
-    options : component -> option.
     segments : segment of the iteration of each task: segments 0, 1, ... run one after the other.
     """
 

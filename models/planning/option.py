@@ -18,7 +18,6 @@ class Area:
 
     Attributes
     ----------
-    kind : index of the kind of accelerators.
     components : components confined to these nodes for this kind.
     rooms : group size -> accelerators of the nodes in whole groups of that size.
     """
@@ -61,7 +60,6 @@ class SharedBlock:
 
     Attributes
     ----------
-    accelerators : number of accelerators; the kinds include them.
     kinds : kinds with such accelerators.
     users : planned components that may be on them.
     """
@@ -171,7 +169,6 @@ class Option:
         placement need not.
     extrapolated : True if a time lies outside of the measured counts.
     group : accelerators that one node holds together.
-    processes : processes of all replicas together.
     undivided : True if the framework divides nothing by these degrees, so each accelerator is a
         replica.
     """

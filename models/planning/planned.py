@@ -59,9 +59,6 @@ class PlanningResult:
 
     Attributes
     ----------
-    question : planning problem.
-    model : name of the cost model.
-    best : placed design.
     bound : lower bound on the objective over all designs with a placement: ns, or accelerators of
         all components.
     proved : True if the objective of `best` is proved optimal among designs with a placement.
@@ -69,7 +66,6 @@ class PlanningResult:
     unplaceable : better designs, or designs among the others, without a placement, in the order of
         the search.
     without_estimates : best design without memory estimates, if different and better.
-    without_question : planning problem of `without_estimates`, if different.
     structures : number of structures, and number of those with searched counts.
     not_placed : those of `alternatives` for which a placement is unknown.
     is_own : True if it is the baseline, which nothing beats.

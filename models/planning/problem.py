@@ -42,11 +42,9 @@ class Workflow:
 
     Attributes
     ----------
-    edges : dependencies between tasks.
     rounds : cycles of tasks through which a batch passes: they run at the same time, or, if some of
         them share accelerators, one after the other.
     phases : order of the phases, for a cost model that runs one after the other.
-    batches : number of batches of an iteration that are handed on.
     """
 
     edges: tuple[Edge, ...] = ()
@@ -149,13 +147,11 @@ class PlanningProblem:
 
     Attributes
     ----------
-    kinds : kinds of available accelerators.
     tasks : in topological order; tasks of one component are in the order of its options' times.
     options : component -> options. A component without tasks has options too: it takes accelerators
         and no time.
     ways : arrangements; a design keeps to one of them. Empty: no further constraint.
     areas : nodes with a shared capacity for components.
-    barred : no-goods.
     crossing : traffic across the topology, if it counts as time; the price of a design has its
         lower bound.
     source : Problem that this one was made of, with its chosen degrees and models; None for others.

@@ -58,8 +58,6 @@ class PlanningSpec:
 
     Attributes
     ----------
-    workload : times for choosing counts; None without times.
-    ways : arrangements; a plan keeps to one.
     own : ranks of planned components in the file: the baseline, not a demand.
     own_faults : sentences on what the framework refuses in `own`.
     own_servers : accelerators per server in `own`, for components whose pool text decides it.

@@ -33,10 +33,7 @@ class Measurement:
 
     Attributes
     ----------
-    accelerators : accelerators of all replicas together.
     nanoseconds : time, with nothing else on them.
-    phase : phase of the work; "" for all work of the component.
-    parallel : degrees of the run; None if the time holds for any.
     named : degrees that it names; with `tp` alone, the time is assumed for any other `pp`.
     model : accelerator model, such as ``H100``; "" if the time holds for any.
     assumed : formula that derives the time from measurements, such as ``RLinf's formula for
@@ -76,10 +73,8 @@ class IterationBatch:
 
     Attributes
     ----------
-    prompts, samples : prompts, and answers to each.
     prompt, response : tokens of a prompt, and of the longest answer.
     mean_response : mean tokens of an answer; 0 if unknown.
-    steps : optimizer steps.
     """
 
     prompts: int
@@ -171,21 +166,16 @@ class Workload:
 
     Attributes
     ----------
-    after : dependencies.
     nested : True if a component may use the accelerators of several others, each on some of them.
     spanning, heterogeneous : True if tp groups may span nodes, and components several accelerator
         models.
     batches : number of batches of an iteration, so that components on different accelerators
         overlap; 1: as a whole.
     model : cost model, one of `MODELS` or a dialect's own.
-    phases : order of the phases (cost model `stages`).
-    aim : objective, time or accelerators; the other is the tie-breaker.
-    budget : limits on an answer.
     span, spans : place of the plan, and of the values of its keys, such as ``budget.seconds``.
     heeds_estimates : True if options need the estimated memory if none is declared.
     bandwidth : level of the topology -> MiB per second across it; if present, traffic counts as
         time.
-    assumed : assumptions about the file's framework, one sentence each.
     over_kinds : True if each component may be on any accelerators of a vendor in this problem,
         although demands distinguish them.
     on_models : component with times that name models -> its models, several at once if allowed.

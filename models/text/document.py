@@ -25,7 +25,6 @@ class ShellMachine:
     accelerators_span : place of the number, such as ``--num-gpus=2`` or
         ``CUDA_VISIBLE_DEVICES=0,1``.
     cpus : number of CPUs for Ray, from ``ray start --num-cpus``; None if unknown.
-    cpus_span : place of that number.
     variable : variable that names the accelerators, such as ``ASCEND_RT_VISIBLE_DEVICES``; ""
         without a variable.
     for_ray : True if `ray start --num-gpus` states the number, which Ray alone reads.
@@ -54,7 +53,6 @@ class Program:
     Attributes
     ----------
     name : module or file, such as ``verl.trainer.main_ppo`` or ``main_ppo_split.py``.
-    span : place of the name.
     launcher : starter other than Python itself, such as ``torchrun`` or ``ray job submit``.
     config_path, config_name : values of ``--config-path`` and ``--config-name``; "" if absent.
     options : other options of the program and its launcher, such as ``--nnodes`` -> ``2``; "" for
@@ -67,7 +65,6 @@ class Program:
     is_hydra : True if Hydra is known to read the configuration: a framework's own program, or
         ``hydra.main`` in its file.
     is_known : True for a program of the framework itself, False for one of an author.
-    machine : resources passed to Ray; None if unspecified.
     missing : missing part of the configuration, and help; ("", "") if complete.
     is_open : True if an argument of the script names the missing configuration.
     """
@@ -130,7 +127,6 @@ class Document:
     partial : True if a part of the tree could not be read, so that it may hold a missing key.
     findings, unchecked : results of composing the tree.
     program : started program, for a command line or a script; None for a configuration file.
-    environment : variables that interpolations may read.
     reasons : why a value of tag UNRESOLVED is unknown, by its place.
     settings : settings of a command line, in order, before their application to the tree.
     assumed : names of the environment variables assumed unset for a value, by its place.

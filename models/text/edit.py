@@ -7,12 +7,13 @@ interpolation, an alias or a merge, have no edits.
 from __future__ import annotations
 
 import re
-from typing import Any, Sequence
+from typing import Any, Iterable, Sequence
 
 import yaml
 
 from ..findings.span import Edit, Span
 from ..ranks import merge, write_ranks
+from .nearest import nearest
 from .source import EXPONENT, Source, read_yaml
 from .tree import Entry, MapNode, Scalar
 
@@ -37,6 +38,14 @@ def _quote(text: str) -> str:
 def in_flow_map(text: str) -> str:
     """Return the text as a YAML scalar within brackets: quoted with a comma or a colon."""
     return _quote(text) if "," in text or ":" in text else plain_or_quoted(text)
+
+
+def correct_name(name: str, candidates: Iterable[str], span: Span | None, otherwise: str) -> tuple[str, Edit | None]:
+    """Return help and edit for a misspelt name; the help `otherwise` if none is similar."""
+    close = nearest(name, candidates)
+    if close is None:
+        return otherwise, None
+    return f"write `{close}`", Edit(span, in_flow_map(close)) if span else None
 
 
 def indent_of(span: Span) -> str:

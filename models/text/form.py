@@ -6,15 +6,17 @@ file.
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
-from typing import Any, Callable, ClassVar, Collection, Generic, Iterable, Iterator, Mapping, Sequence, TypeVar, overload
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Callable, ClassVar, Generic, Iterable, Iterator, Mapping, Sequence, TypeVar, overload
 
 from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Edit, Span
-from ..quantity import AdviceError
 from ..record import dataclass
-from .nearest import nearest, nearest_few
+from .nearest import nearest
 from .tree import MapNode, Scalar, Value, find, plain
 
 T = TypeVar("T")
@@ -27,7 +29,7 @@ REQUIRED: Any = object()
 """Default of a required key."""
 MAX_TEXT = 256
 MANY = 10
-"""Largest number of known keys in a message; of more, only similar ones are listed."""
+"""Largest number of known keys in a message."""
 _ACCELERATORS = re.compile(r"(n|num_|n_|number_of_|total_)?(gpus?|npus?|devices?)", re.IGNORECASE)
 """Common names for accelerators, in any form with a key `accelerators`."""
 
@@ -49,7 +51,6 @@ class FormFault:
     value: object = None
     place: Place = ()
     kind: str = VALUE
-    advice: str = ""
     words: Sequence[str] = ()
     inside: Place = ()
     takes: str = ""
@@ -71,7 +72,7 @@ def faults_at(wrong: ValueError, value: object, *place: int | str) -> Iterator[F
     if isinstance(wrong, Faults):
         yield from (replace(fault, place=(*place, *fault.place)) for fault in wrong.faults)
     else:
-        yield FormFault(str(wrong), value, place, advice=wrong.advice if isinstance(wrong, AdviceError) else "")
+        yield FormFault(str(wrong), value, place)
 
 
 class ValueKind(Generic[T]):
@@ -118,8 +119,6 @@ class Form:
     _names: ClassVar[Mapping[str, str]] = {}
     """Written name -> name in Python."""
     _needed: ClassVar[tuple[str, ...]] = ()
-    other_words: ClassVar[Mapping[str, str]] = {}
-    """Common wrong names of a key -> advice."""
     is_open: ClassVar[bool] = False
     """True if unknown keys are accepted; they are in `extra`."""
 
@@ -290,33 +289,27 @@ def fill(form: type[AnyForm], value: Value, subject: str, where: str, code: str 
     """Fill a form from a value. Raises UnusableInput with a Finding for every fault.
 
     `subject` is the subject of the findings, and `where` names the value in messages, such as "the
-    hints of actor". The codes are PW101, PW104 and PW105, or always `code`. `other_words` of a form
-    give the advice for its common wrong keys.
+    hints of actor". The codes are PW101, PW104 and PW105, or always `code`.
     """
     data = plain(value)
     try:
         return form.read(data)
     except ValueError as wrong:
         faults = [*faults_at(wrong, data)]
-        visible_faults = [fault for fault in faults if fault.kind != MISSING or not _is_explained(form, fault, faults, value)]
+        visible_faults = [fault for fault in faults if fault.kind != MISSING or not _is_misspelt(fault, faults)]
         raise UnusableInput(_finding(form, value, fault, subject, where, code) for fault in visible_faults) from None
 
 
-def _is_explained(form: type[Form], missing: FormFault, faults: Sequence[FormFault], root: Value) -> bool:
-    """Return True if an unknown key beside explains a missing key."""
+def _is_misspelt(missing: FormFault, faults: Sequence[FormFault]) -> bool:
+    """Return True if an unknown key beside a missing key is like it."""
     *parents, key = missing.place
     unknown_keys = [fault.place[-1] for fault in faults if fault.kind == UNKNOWN_KEY and [*fault.place[:-1]] == parents]
-    place = _shorten_place(root, missing.place)
-    form_keys = known_keys(form, place)
-    like_none = (
-        bool(unknown_keys) and _lacks_known_keys(root, place, form_keys) and not any(nearest(str(name), form_keys) for name in unknown_keys)
-    )
-    return like_none or any(nearest(str(name), [str(key)]) for name in unknown_keys)
+    return any(nearest(str(name), [str(key)]) for name in unknown_keys)
 
 
 def _finding(form: type[Form], value: Value, fault: FormFault, subject: str, where: str, code: str) -> Finding:
     place = _shorten_place(value, fault.place)
-    takes = fault.advice or (f"write {fault.takes}" if fault.takes else describe(form, place))
+    takes = f"write {fault.takes}" if fault.takes else describe(form, place)
     place = (*place, *fault.inside)
     path = ".".join(map(str, place[:-1] if _is_alone(value, place) else place))
     if fault.kind == UNKNOWN_KEY:
@@ -336,28 +329,26 @@ def _finding(form: type[Form], value: Value, fault: FormFault, subject: str, whe
 
 def _advise_unknown(form: type[Form], value: Value, place: Sequence[int | str]) -> tuple[str, Edit | None]:
     """Return the advice for an unknown key, and an edit if the key is misspelt."""
-    key, form_keys, holder = str(place[-1]), known_keys(form, place), form_at(form, place)
+    key, form_keys = str(place[-1]), known_keys(form, place)
     if _ACCELERATORS.fullmatch(key) and "accelerators" in form_keys:
         return "write `accelerators`", None
-    if advice := holder.other_words.get(key.lower()):
+    if advice := next(filter(None, (_other_words(kind.__name__).get(key.lower()) for kind in form_at(form, place).__mro__)), ""):
         return advice, None
     if inner_key := holder_of(form, place):
         return f"write `{inner_key}: {{{key}: ...}}`", None
     if close := nearest(key, form_keys):
         return f"write `{close}`", Edit(_key(value, place), close)
-    if len(place) > 1 and _lacks_known_keys(value, place, form_keys):
-        return describe(form, place[:-1]), None
-    return _advise_known(key, form_keys), None
-
-
-def _advise_known(key: str, form_keys: Sequence[str]) -> str:
-    """Return the advice for a key without a similar known key."""
     if len(form_keys) <= MANY:
-        return f"known keys are {', '.join(form_keys)}"
-    few = [f"`{name}`" for name in nearest_few(key, form_keys)]
-    if not few:
-        return f"no key is like it; `placewright schema` has all {len(form_keys)}"
-    return f"the nearest {'key is' if len(few) == 1 else 'keys are'} {', '.join(few)}; `placewright schema` has all"
+        return f"known keys are {', '.join(form_keys)}", None
+    return f"no key is like it; `placewright schema` has all {len(form_keys)}", None
+
+
+@lru_cache
+def _other_words(form: str) -> dict[str, str]:
+    """Return unknown key -> advice, for the keys that people write in this form."""
+    path = Path(__file__).parent / "facts" / "other_words.json"
+    known: Mapping[str, Mapping[str, Sequence[str]]] = json.loads(path.read_text(encoding="utf-8"))
+    return {word: advice for advice, words in known.get(form, {}).items() for word in words}
 
 
 def _shorten_place(root: Value, place: Sequence[int | str]) -> tuple[int | str, ...]:
@@ -367,12 +358,6 @@ def _shorten_place(root: Value, place: Sequence[int | str]) -> tuple[int | str, 
         if not (isinstance(part, int) and isinstance(find(root, ".".join(map(str, parts))), MapNode)):
             parts.append(part)
     return tuple(parts)
-
-
-def _lacks_known_keys(root: Value, place: Sequence[int | str], form_keys: Collection[str]) -> bool:
-    """Return True if the map around the last key of a place lacks known keys."""
-    holder = find(root, ".".join(map(str, place[:-1])))
-    return isinstance(holder, MapNode) and not any(entry.key.text in form_keys for entry in holder)
 
 
 def _is_alone(root: Value, place: Sequence[int | str]) -> bool:

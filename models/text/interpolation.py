@@ -118,7 +118,6 @@ class Interpolator:
 
     Attributes
     ----------
-    environment : the only readable variables.
     may_be_given : False if the program takes no settings, so that `???` remains a text.
     partial : True if a missing key may stand in an unread part: it is unknown, not impossible.
     findings, unchecked : collected results.

@@ -8,27 +8,21 @@ from typing import Iterable
 
 MAX_COMPARED = 64
 """Largest number of known names compared with a wrong name."""
-FEW = 4
-"""Largest number of similar names in a message."""
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """Return the known name that was probably meant, or None."""
-    return next(iter(_nearest(name, tuple(islice(candidates, MAX_COMPARED)), 1, 0.7)), None)
-
-
-def nearest_few(name: str, candidates: Iterable[str]) -> tuple[str, ...]:
-    """Return similar known names, most similar first, if none is near enough for `nearest`."""
-    return _nearest(name, tuple(islice(candidates, MAX_COMPARED)), FEW, 0.5)
+    return _nearest(name, tuple(islice(candidates, MAX_COMPARED)))
 
 
 @lru_cache(maxsize=4096)
-def _nearest(name: str, candidates: tuple[str, ...], most: int, cutoff: float) -> tuple[str, ...]:
-    """Return similar names, from a cache: a file is read many times."""
+def _nearest(name: str, candidates: tuple[str, ...]) -> str | None:
+    """Return the name from a cache: a file is read many times."""
     from difflib import get_close_matches
 
     by_lower_case = {candidate.lower(): candidate for candidate in candidates}
-    return tuple(by_lower_case[candidate] for candidate in get_close_matches(name.lower(), list(by_lower_case), n=most, cutoff=cutoff))
+    matches = get_close_matches(name.lower(), list(by_lower_case), n=1, cutoff=0.7)
+    return by_lower_case[matches[0]] if matches else None
 
 
 SLIP = 2

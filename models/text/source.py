@@ -27,7 +27,6 @@ from .tree import Entry, ListNode, MapNode, Scalar, Value, use_at
 MAX_DEPTH = 64
 MAX_VALUES = 100_000
 MAX_DIGITS = 19
-MAX_LOOKED_AT = 4_096
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 EXPONENT = "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?[eE][-+]?[0-9]+$", re.ASCII), list("-+0123456789")
 """Implicit resolver for numbers such as `1e-6`; writers must quote such texts."""
@@ -37,8 +36,6 @@ _STR, _INT, _NULL, _MERGE = _CORE + "str", _CORE + "int", _CORE + "null", _CORE 
 _STARTS = {yaml.MappingStartEvent, yaml.SequenceStartEvent}
 _ENDS = {yaml.MappingEndEvent, yaml.SequenceEndEvent}
 _ANCHOR = re.compile(r"(?:![^\s,\[\]{}]*\s+)?&[\w-]+(?:\s+|#[^\n]*\n)*")
-_TOML_TABLE = re.compile(r"\[{1,2}[\w.-]{1,99}\]{1,2}")
-_TOML_VALUE = re.compile(r"[\w.-]{1,99} *=")
 _HELPS = {
     "PW002": "split the file, or remove what is not configuration",
     "PW003": "fix the text at this place",
@@ -85,9 +82,6 @@ def read_document(name: str, text: str) -> YamlText:
     except yaml.MarkedYAMLError as problem:
         mark = problem.problem_mark or problem.context_mark
         span = Span(name, mark.index, mark.index + 1, mark.line + 1, mark.column + 1) if mark else _start(name)
-        if _is_toml(text):
-            message = "this is TOML, not YAML"
-            raise _unusable(error("PW003", "", message, span, help="write `key: value`, sections as keys with indented lines")) from None
         detail = " ".join(part for part in (problem.context, problem.problem) if part)
         if mark and text[mark.index : mark.index + 1] == "\t":
             raise _unusable(error("PW003", "", "this is not YAML: a tab indents this line", span, help="indent with spaces")) from None
@@ -95,12 +89,6 @@ def read_document(name: str, text: str) -> YamlText:
     except yaml.YAMLError as problem:
         message = "this is not YAML: " + " ".join(str(problem).split())
         raise _unusable(error("PW003", "", message, _start(name), help="name a YAML text file")) from None
-
-
-def _is_toml(text: str) -> bool:
-    """Return True if the text begins with lines such as `[name]` and `key = value`."""
-    lines = [line.strip() for line in text[:MAX_LOOKED_AT].splitlines()]
-    return any(map(_TOML_TABLE.fullmatch, lines)) and any(map(_TOML_VALUE.match, lines))
 
 
 def _unusable(finding: Finding) -> UnusableInput:

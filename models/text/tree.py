@@ -49,9 +49,7 @@ class Scalar:
 
     Attributes
     ----------
-    text : text as written, without quotes.
     tag : resolved YAML 1.1 tag.
-    span : place, with the quotes.
     origin : real place of the text if it came through an interpolation.
     """
 

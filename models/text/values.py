@@ -10,14 +10,9 @@ from __future__ import annotations
 import re
 from typing import Any, Collection, TypeVar, overload
 
-from ..quantity import MEMORY_PATTERN, RANGE_PATTERN, RATE_PATTERN, AdviceError, read_memory, read_range, read_rate, write_range
+from ..quantity import MEMORY_PATTERN, RANGE_PATTERN, RATE_PATTERN, read_memory, read_range, read_rate, write_range
 from .form import MAX_TEXT, UNKNOWN_WORD, Faults, Form, FormFault, Schema, ValueKind, as_items, form_of, key, list_of, shown_value
 
-_NUMBER = r"([1-9][0-9]{0,8})"
-_OTHER_RANGE = re.compile(rf"{_NUMBER}\s*(?:\.{{2,3}}|:|to|[\u2013\u2014~])\s*{_NUMBER}", re.ASCII)
-_BETWEEN = re.compile(r"\s*(?:,\s*or\b|\bor\b|[,|/])\s*")
-_COUNT = re.compile(rf"{_NUMBER}(?:\s*-\s*{_NUMBER})?", re.ASCII)
-LEAST, MOST = ("min", "least", "minimum", "from"), ("max", "most", "maximum", "to")
 A = TypeVar("A")
 B = TypeVar("B")
 AnyForm = TypeVar("AnyForm", bound=Form)
@@ -29,18 +24,6 @@ _WORD: Schema = {"anyOf": [{"type": "string", "maxLength": MAX_TEXT}, {"type": "
 NAME_PATTERN = r"^[A-Za-z0-9_.:-]{1,64}$"
 _RANGE: Schema = {"anyOf": [{"type": "integer", "minimum": 1, "maximum": LARGEST}, {"type": "string", "pattern": RANGE_PATTERN}]}
 _NUMBER_OF_GIB = {"type": "number", "minimum": 0, "maximum": LARGEST}
-
-
-def suggestion(value: object) -> str:
-    """Return help for a misspelt amount, such as ``write `2-8` ``, or ""."""
-    if isinstance(value, dict):
-        lower, upper = (next((value[key] for key in keys if isinstance(value.get(key), int)), None) for keys in (LEAST, MOST))
-        return f"write `{lower}-{upper}`" if lower and upper and len(value) == 2 else ""
-    text = str(value).strip().lower()
-    if match := _OTHER_RANGE.fullmatch(text):
-        return f"write `{match[1]}-{match[2]}`"
-    counts = _BETWEEN.split(text.strip("[]").strip())
-    return f"write a list, `[{', '.join(counts)}]`" if len(counts) > 1 and all(map(_COUNT.fullmatch, counts)) else ""
 
 
 def read_whole_number(value: object) -> int:
@@ -64,16 +47,11 @@ def _text(value: object, noun: str = "text") -> str:
 
 def amount(value: object) -> tuple[int, int]:
     """Return (least, most) of a number, or of `8-32`. Raises ValueError with a sentence."""
-    if isinstance(value, str) and re.fullmatch(RANGE_PATTERN, value, re.ASCII):
-        return read_range(value)
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return read_range(str(read_whole_number(value)))
-
-    if isinstance(value, (str, dict)) and (advice := suggestion(value)):
-        raise AdviceError(f"{shown_value(value)} is neither a number nor a range", advice)
     if isinstance(value, str):
         return read_range(value)
-    raise ValueError(f"{shown_value(value)} is neither a number nor a range")
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"{shown_value(value)} is neither a number nor a range")
+    return read_range(str(read_whole_number(value)))
 
 
 def _disjoint(ranges: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:

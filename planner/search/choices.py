@@ -153,7 +153,6 @@ class BlockChoice:
     Attributes
     ----------
     kind, accelerators : used resources; `NO_KIND` and 0 without accelerators.
-    options : option of each component, in the order of the set.
     loads : ns of its tasks by segment (see `parts_of`), of an iteration or of a batch by the cost
         model; last, if traffic counts as time, the least traffic inside it, of an iteration.
     needs : MiB on each accelerator by memory turn, and last outside of all turns.

@@ -42,7 +42,6 @@ class SearchOutcome:
     bound : lower bound of the first part of all prices; None if infeasibility is proved.
     proved : True if the incumbents are proved the best, in this order.
     structures : number of possible structures, and of those with searched counts.
-    spent : deterministic seconds.
     first_proved : True if the first incumbent is proved the best; without incumbents, True if
         infeasibility is proved.
     stopped : reason of an early end; None at the end or the limit of the search.

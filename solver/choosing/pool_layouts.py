@@ -58,12 +58,9 @@ def place_in_pools(problem: Problem, place: Solve, refuses: Validator = accept_a
     if last is not None:
         return last
     message = f"the parts of {names} do not fit on the nodes where the framework puts them"
-    notes = (
-        ("they fit on other nodes, but no setting makes the framework take these",) if laying.may_have_room(sizes, problem.cluster) else ()
-    )
     pool_names = ", ".join(f"`{pool.name}`" for pool in laying.pools if pool.parts)
     help_text = f"leave the size of {pool_names} open" if pool_names else ""
-    return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, help=help_text, notes=notes),), how="given")
+    return Answer(IMPOSSIBLE, findings=(error("PW601", "", message, help=help_text),), how="given")
 
 
 def _refuse(names: str, first: Finding) -> Answer:

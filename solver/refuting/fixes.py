@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterator, Sequence
 from ...models.component import WHOLE, Component, Keep, Relation, Spread
 from ...models.findings.finding import Finding, Severity
 from ...models.findings.wording import plural
-from ...models.hints.consistent import consistent
+from ...models.hints.consistent import check_consistency
 from ...models.machines.changed import with_nodes
 from ...models.machines.node import GENERIC, Node
 from ...models.machines.node_group import ACCELERATOR
@@ -84,7 +84,7 @@ class FixTrial:
 def _faults(problem: Problem) -> set[tuple[str, str]]:
     """Return (code, component) of hints that contradict each other."""
     findings, relations = list[Finding](), list(problem.job.relations)
-    list(consistent(problem.components, relations, problem.job.choices, problem.cluster, findings, further=problem.job.relations))
+    check_consistency(problem.components, relations, problem.job.choices, problem.cluster, findings, problem.job.relations)
     return {(finding.code, finding.subject) for finding in findings if finding.severity is Severity.ERROR and finding.code != "PW101"}
 
 

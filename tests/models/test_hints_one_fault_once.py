@@ -23,7 +23,10 @@ def said(tmp_path: Path, text: str) -> list[str]:
     [
         ("{accelerators: 8, tp: 2}", "PW104 unknown key `tp` in the hints of `actor`; write `parallel: {tp: ...}`"),
         ("{accelerators: 8, model: x}", "PW104 unknown key `model` in the hints of `actor`; write `estimate: {model: ...}`"),
-        ("{accelerators: 16-8}", "PW105 `accelerators` of the hints of `actor`: `16-8` runs backwards; write `8-16`"),
+        (
+            "{accelerators: 16-8}",
+            "PW105 `accelerators` of the hints of `actor`: `16-8` runs backwards; write a number such as `16`, a range such as `8-32`, or a list of them such as `[2, 4, 8-16]`",
+        ),
         ("{accelerators: 8, pin: {rnaks: 0, nodes: 1}}", "PW104 unknown key `pin.rnaks` in the hints of `actor`; write `ranks`"),
         ("{seconds: [{accelerators: 8, secnods: 3}]}", "PW104 unknown key `seconds.0.secnods` in the hints of `actor`; write `seconds`"),
         (
@@ -36,18 +39,11 @@ def test_a_fault_is_told_once_with_what_mends_it(hints: str, told: str, tmp_path
     assert said(tmp_path, f"components:\n  actor: {hints}\n") == [told]
 
 
-@pytest.mark.parametrize(
-    ("key", "few"),
-    [
-        ("level", "no key is like it; `placewright schema` has all 3"),
-        ("node", "the nearest keys are `any_order`, `node_group`, `role`, `near`; `placewright schema` has all"),
-        ("ranks", "no key is like it; `placewright schema` has all 3"),
-    ],
-)
-def test_a_key_of_the_items_of_lists_is_no_key_of_a_map(key: str, few: str, tmp_path: Path) -> None:
-    """And of thirty keys only those are named that are like it."""
+@pytest.mark.parametrize("key", ["level", "node", "ranks"])
+def test_a_key_of_the_items_of_lists_is_no_key_of_a_map(key: str, tmp_path: Path) -> None:
+    """And of thirty keys none is named that is not like it."""
     (found,) = said(tmp_path, f"components:\n  actor: {{accelerators: 8, {key}: 1}}\n")
-    assert found.startswith(f"PW104 unknown key `{key}` in the hints of `actor`; {few}")
+    assert found.startswith(f"PW104 unknown key `{key}` in the hints of `actor`; no key is like it; `placewright schema` has all 3")
 
 
 def test_of_few_keys_all_are_named(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from placewright.models.job import LEXICOGRAPHIC, WEIGHTED, Link, Preference
 from placewright.models.machines.topology import numa_masks
 from placewright.models.text.source import Source
 
-from .hints_read import HEAD, only, problem
+from .hints_read import HEAD, problem
 
 
 def test_what_stays_together() -> None:
@@ -89,11 +89,6 @@ def test_numa_domains_and_zones_of_nodes() -> None:
     assert numa_masks(nodes[0]) == (0b1111, 0b11110000)
     assert numa_masks(nodes[4]) == (0b11111111,)
     assert dict(nodes[7].topology) == {"zone": "a", "rack": "r2", "nvlink_domain": "n2"}
-
-
-def test_zero_copy_needs_degrees_that_divide() -> None:
-    finding = only("  a: {accelerators: 12, parallel: {tp: 4}, zero_copy_with: b}\n  b: {accelerators: 12, parallel: {tp: 3}}\n")
-    assert (finding.code, finding.help) == ("PW121", "make one a multiple of the other")
 
 
 @pytest.mark.parametrize("written", [("a", "b"), ("b", "a")])

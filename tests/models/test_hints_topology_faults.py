@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import placewright as pw
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -25,20 +26,15 @@ FAULTS = [
     ("a: {accelerators: 8, pin: [{ranks: 0-7, nodes: 9}]}", "PW102", "9", "write ranks"),
     ("a: {accelerators: 8, pin: [{ranks: 0-7, nodes: 6-9}]}", "PW102", "6-9", "write `6-7`"),
     ("a: {accelerators: 8, pin: [{ranks: 0-7, nodes: noode-1}]}", "PW102", "noode-1", "write `node-1`"),
-    ("a: {accelerators: 8, pin: [{ranks: 0-9, nodes: 1}]}", "PW102", "{ranks: 0-9, nodes: 1}", "pin ranks that it has"),
     ("a: {accelerators: 8, pin: [{ranks: 3-1, nodes: 1}]}", "PW109", "3-1", "write `1-3`"),
     ("a: {accelerators: 8, pin: [{ranks: '', nodes: 1}]}", "PW112", "''", "write numbers"),
     ("a: {accelerators: 8, pin: {ranks: 0, node: 1}}", "PW104", "node", "write `nodes`"),
     ("a: {accelerators: 8, pin: {ranks: 0}}", "PW101", "{ranks: 0}", "add `pin.nodes:`"),
     ("a: {accelerators: 8, pin: 3}", "PW105", "3", "write a list such as"),
-    ("a: {accelerators: 8, pin: {ranks: 0, nodes: 1}, exclude: 1}", "PW121", "{ranks: 0, nodes: 1}", "drop the pin"),
-    ("a: {accelerators: 8, pin: [{ranks: 0-3, nodes: 1}, {ranks: 3, nodes: 2}]}", "PW121", "{ranks: 3, nodes: 2}", "once"),
-    ("a: {accelerators: 8, exclude: 0-7}", "PW121", "0-7", "leave a node"),
     ("a: {accelerators: 8, exclude: {node: 1}}", "PW105", "{node: 1}", "write ranks or names of nodes"),
     ("a: {accelerators: 8, traffic: lots}", "PW105", "lots", "write an amount such as `14GiB`"),
     ("a: {accelerators: 8, offloaded: 2GiB}", "PW121", "2GiB", "name its phase"),
     ("a: {accelerators: 8, memory: 1GiB, phase: train, offloaded: 2GiB}", "PW121", "2GiB", "write less"),
-    ("a: {accelerators: 8, keep: {component: rack}, spread: rack}", "PW121", "rack", "drop `spread`"),
     ("a: {node_group: node, processes: 4, keep: {tp: node}}", "PW121", "node", "drop `keep.tp`"),
     ("a: {node_group: node, processes: 4, offloaded: 1GiB, phase: x}", "PW121", "1GiB", "drop `offloaded`"),
     ("a: {accelerators: 8, near: b}", "PW121", "b", "name one of"),
@@ -57,11 +53,25 @@ def test_faults_and_what_mends_them(written: str, code: str, place: str, advice:
         assert finding.message not in {each.message for each in mended.findings}
 
 
-def test_pins_outside_the_groups_of_a_component() -> None:
+@pytest.mark.parametrize(
+    ("components", "help_"),
+    [
+        ("a: {accelerators: 8, pin: [{ranks: 0-9, nodes: 1}]}", "drop the `pin` of ranks 0-9 of a"),
+        ("a: {accelerators: 8, pin: {ranks: 0, nodes: 1}, exclude: 1}", "drop `exclude` of a; or drop the `pin` of ranks 0 of a"),
+        ("a: {accelerators: 8, pin: [{ranks: 0-3, nodes: 1}, {ranks: 3, nodes: 2}]}", "drop the `pin` of ranks 0-3 of a"),
+        ("a: {accelerators: 8, exclude: 0-7}", "drop `exclude` of a"),
+        ("a: {accelerators: 8, keep: {component: rack}, spread: rack}", "keep a in 2 racks instead of 1; or spread a over 1 rack"),
+        ("a: {accelerators: 8, node_group: train, pin: {ranks: 0, nodes: 5}}", "drop `node_group` of a; or drop the `pin` of ranks 0"),
+        (
+            "a: {accelerators: 12, parallel: {tp: 4}, zero_copy_with: b}\n  b: {accelerators: 12, parallel: {tp: 3}}",
+            "drop `zero_copy_with: b`",
+        ),
+    ],
+)
+def test_demands_that_contradict_each_other_are_proved_impossible(components: str, help_: str) -> None:
     text = HEAD.replace("components:", "  node_groups: [{label: train, node_ranks: 0-3}]\ncomponents:")
-    text += "  a: {accelerators: 8, node_group: train, pin: {ranks: 0, nodes: 5}}\n"
-    (finding,) = read(Source("job.yaml", text)).findings
-    assert (finding.code, finding.message) == ("PW121", "rank 0 of `a` is pinned outside its node groups")
+    answer = pw.solve(f"{text}  {components}\n", sandbox=False)
+    assert answer.verdict == "impossible" and help_ in answer.findings[0].help
 
 
 SECTIONS = [

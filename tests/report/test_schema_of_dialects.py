@@ -106,7 +106,8 @@ def test_the_examples_are_right_by_the_schema_of_their_dialect(file: Path) -> No
 @pytest.mark.parametrize(
     ("block", "right"),
     [
-        ({"components": {"actor": {"seconds": {"8": 60}}}, "model": {"heads": 28, "other": "x"}, "plan": {"batches": 4}}, True),
+        ({"components": {"actor": {"seconds": {"8": 60}}}, "model": {"heads": 28}, "plan": {"batches": 4}}, True),
+        ({"components": {}, "model": {"heads": 28, "other": 1}}, False),
         ({"component": {}}, False),
         ({"components": []}, False),
         ({"components": {"actor": 8}}, False),

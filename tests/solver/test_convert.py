@@ -49,10 +49,10 @@ def with_render(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Renderin
         ("placement: 0-7", "placement: 1-8", "`actor` has process 0 elsewhere"),
         ("placement: 0-7", "placement: 0-6", "`actor` has 7 processes, not 8"),
         ("placement: 0-7", "placement: 0-7:0-3", "`actor` has process 0 elsewhere"),
-        ("accelerators: 8", "accelerators: 8-16", "`rollout` has another most"),
-        ("accelerators: [1, 4]", "accelerators: 1-4", "`critic` has other counts to choose from"),
+        ("accelerators: 8", "accelerators: 8-16", "`rollout` differs in its most"),
+        ("accelerators: [1, 4]", "accelerators: 1-4", "`critic` differs in its counts"),
         ("rollout:", "reference:", "`rollout` is missing"),
-        ("memory: 40GiB", "memory: 30GiB", "`actor` has another memory"),
+        ("memory: 40GiB", "memory: 30GiB", "`actor` differs in its memory"),
     ],
 )
 def test_what_differs_and_was_not_announced_is_our_own_fault(

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from placewright.models.component import Parallel
 from placewright.models.findings.finding import Finding, UnusableInput
+from placewright.models.hints.block import model_of_block
 from placewright.models.model_cards import ModelCard, Split, engine_splits, megatron_splits, ulysses_splits
-from placewright.models.model_cards.card import card_of, model_of_block, read_model_config
+from placewright.models.model_cards.card import card_of, read_model_config
 from placewright.models.model_cards.known import KNOWN, known_model
 from placewright.models.text.source import Source
 
@@ -111,12 +112,12 @@ def test_a_file_that_is_none_is_said_to_be_none(tmp_path: Path, text: str | None
 def test_a_block_is_read_and_its_faults_are_told() -> None:
     findings: list[Finding] = []
     source = Source("x.yaml", "placewright: {model: {heads: 28, kvheads: 4, layers: many, experts: 0}}\n")
-    assert model_of_block(source.root, findings) == ModelCard("placewright.model", 28)
-    assert [(finding.code, finding.help) for finding in findings] == [
+    assert model_of_block(source.root, findings) is None
+    assert {(finding.code, finding.help) for finding in findings} == {
         ("PW104", "write `kv_heads`"),
-        ("PW105", "write a number such as `28`"),
-        ("PW105", "write a number such as `28`"),
-    ]
+        ("PW105", "write a whole number such as `28`"),
+    }
+    assert model_of_block(Source("y.yaml", "placewright: {model: {heads: 28}}\n").root, []) == ModelCard("placewright.model", 28)
 
 
 @pytest.mark.parametrize(

@@ -59,15 +59,6 @@ def test_a_key_of_a_plan(plan: str, help_: str, tmp_path: Path) -> None:
     assert helps(tmp_path, "", plan) == [help_]
 
 
-@pytest.mark.parametrize(
-    ("said", "meant"), [("{4: 10s}", "10"), ("{4: 1.5 min}", "90"), ("250ms", "0.25"), ("[{seconds: 2 hours}]", "7200"), ("{4: 10 x}", "a number such as `59.9`")]
-)  # fmt: skip
-def test_a_time_with_its_unit_is_told_in_seconds(said: str, meant: str, tmp_path: Path) -> None:
-    (tmp_path / "job.yaml").write_text(f"cluster: 1x8xH100\ncomponents:\n  actor: {{accelerators: 4, seconds: {said}}}\n")
-    (found,) = pw.verify(tmp_path / "job.yaml").findings
-    assert found.help == (f"write `{meant}`" if meant[0].isdigit() else f"write {meant}")
-
-
 @pytest.mark.parametrize("key", ["colour", "mesured_on", "measured_onn", "measure_on"])
 def test_a_key_of_one_dialect_alone_is_not_advised(key: str, tmp_path: Path) -> None:
     """It would be refused where it is followed."""

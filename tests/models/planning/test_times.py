@@ -11,7 +11,7 @@ WRONG = {
     "{8: 5, 08: 6}": "`a` has two times for 8 accelerators",
     "[{seconds: 3, accelerators: 8, phase: train}, {seconds: 4, accelerators: 8, phase: train}]": "`a` has two times for train on 8 accelerators",
     "[{seconds: 3, tp: 2, accelerator: H100}, {seconds: 4, tp: 2, accelerator: H100}]": "`a` has two times for 8 H100 with tp 2",
-    "{8: 5, train: 3}": "`seconds.train` of the hints of `a`: counts of accelerators are beside phases, which have counts of their own",
+    "{8: 5, train: 3}": "`seconds.train` of the hints of `a`: `train` is beside counts of accelerators, and is not a whole number",
     "{8.5: 3}": "`seconds.8.5` of the hints of `a`: `8.5` is neither a count of accelerators nor a phase",
     "{-8: 3}": "`seconds.-8` of the hints of `a`: `-8` is neither a count of accelerators nor a phase",
     "{}": "`seconds` of the hints of `a`: nothing was measured",
@@ -91,12 +91,11 @@ def test_every_time_that_is_none_is_told(seconds: str, wrong: list[str], tmp_pat
 @pytest.mark.parametrize(
     ("hint", "told", "advice"),
     [
-        ("pin: {0: 7}", ["unknown key `pin.0` in the hints of `a`"], "write a list such as `[{ranks: 0-7, nodes: 3}]`"),
         ("pin: {rank: 0}", ["`pin.nodes` of the hints of `a` is missing", "unknown key `pin.rank` in the hints of `a`"], "write `ranks`"),
         ("pin: {ranks: 0}", ["`pin.nodes` of the hints of `a` is missing"], "add `pin.nodes:`"),
     ],
 )
-def test_a_map_of_keys_that_nobody_knows_is_one_fault(hint: str, told: list[str], advice: str, tmp_path: Path) -> None:
+def test_a_misspelt_key_is_one_fault(hint: str, told: list[str], advice: str, tmp_path: Path) -> None:
     (tmp_path / "job.yaml").write_text(f"cluster: 2x8xH100\ncomponents:\n  a: {{accelerators: 8, {hint}}}\n", encoding="utf-8")
     found = [each for each in pw.verify(tmp_path / "job.yaml").findings if each.severity.value == "error"]
     assert [each.message for each in found] == told and found[-1].help == advice
@@ -114,15 +113,15 @@ def test_what_is_advised_first_can_be_written_where_the_count_is_open(tmp_path: 
 @pytest.mark.parametrize(
     ("seconds", "at", "advice"),
     [
-        ("{four: 100}", ["four"], "such as `{8: 120}`; or, if it is a phase, write `four: {8: 120}`"),
-        ("{four: 100, five: 90}", ["four", "five"], "; or, if it is a phase, write `five: {8: 120}`"),
+        ("{four: 100}", ["four"], "write `four: {8: 120}`"),
+        ("{four: 100, five: 90}", ["four", "five"], "write `five: {8: 120}`"),
         ("{8: 100, four: 90}", ["four"], "write counts of accelerators, such as `{8: 120, 16: 66}`"),
-        ("{train: {four: 100}}", ["four"], "write on how many it was measured, such as `{8: 120}`"),
-        ("{H100: {four: 100}}", ["four"], "write on how many it was measured, such as `{8: 120}`"),
+        ("{train: {four: 100}}", ["four"], "write `four: {8: 120}`"),
+        ("{H100: {four: 100}}", ["four"], "write `four: {8: 120}`"),
         ("{train: {8: 5, four: 100}}", ["four"], "write counts of accelerators, such as `{8: 120, 16: 66}`"),
         ("{train: 100}", ["train"], "write `train: {8: 120}`"),
         ("{H100: 100}", ["H100"], "write `H100: {8: 120}`"),
-        ("{8: 5, train: 100}", ["train"], "write counts below each phase, such as `{train: {8: 120}}`"),
+        ("{8: 5, train: 100}", ["train"], "write counts of accelerators, such as `{8: 120, 16: 66}`"),
     ],
 )
 def test_a_key_that_is_no_count_is_pointed_at(seconds: str, at: list[str], advice: str, tmp_path: Path) -> None:
@@ -133,8 +132,6 @@ def test_a_key_that_is_no_count_is_pointed_at(seconds: str, at: list[str], advic
     found = [each for each in pw.verify(file).findings if each.severity.value == "error"]
     assert [text[each.span.start : each.span.end] for each in found if each.span is not None] == at
     assert found[-1].help.endswith(advice)
-    if at[0] in ("four", "five"):
-        assert all("whole number" in each.message or "keys are counts" in each.message for each in found)
 
 
 def test_a_phase_of_a_name_of_its_own_is_one_where_the_count_is_known(tmp_path: Path) -> None:

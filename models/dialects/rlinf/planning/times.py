@@ -35,7 +35,6 @@ from ....machines.cluster import Cluster
 from ....placements.assignment import Assignment
 from ....planning.curves import fit
 from ....planning.workload import SECOND, STEADY, TABLE, After, Measurement, TimedComponent, Workload
-from ....quantity import AdviceError
 from ....record import dataclass
 from ....text.tree import MapNode, Scalar, Value, find
 from ....times import as_it_runs
@@ -98,8 +97,7 @@ def _seconds(notes: Notes, settings: Settings, path: str) -> int | None:
     try:
         return duration(value.value if isinstance(value, Scalar) else value)
     except ValueError as wrong:
-        advice = wrong.advice if isinstance(wrong, AdviceError) else "write the seconds of an iteration, such as `59.9`"
-        notes.error("PW105", path, f"`{path}`: {wrong}", value, "no seconds", advice)
+        notes.error("PW105", path, f"`{path}`: {wrong}", value, "no seconds", "write the seconds of an iteration, such as `59.9`")
         return None
 
 
