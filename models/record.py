@@ -22,7 +22,20 @@ from typing import TYPE_CHECKING, Any, Callable
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
     from dataclasses import replace as replace
+    from functools import cached_property as cached_property
 else:
+
+    class cached_property:  # noqa: N801 (the standard library's name)
+        """Property that is computed once per instance, without the lock of `functools` before Python 3.12."""
+
+        def __init__(self, compute: Callable[[Any], Any]) -> None:
+            self.compute, self.name, self.__doc__ = compute, compute.__name__, compute.__doc__
+
+        def __get__(self, instance: Any, owner: type | None = None) -> Any:
+            if instance is None:
+                return self
+            value = instance.__dict__[self.name] = self.compute(instance)
+            return value
 
     def dataclass(cls: type | None = None, /, **options: bool) -> Any:
         """Build a dataclass with the options `frozen`, `slots`, `order`, `eq` and `kw_only`."""

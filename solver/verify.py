@@ -22,6 +22,7 @@ from ..models.sharing import given_part
 from .advice import ADVICE
 from .check import check_explicit, errors
 from .rules.model_divides import ModelDivides, hinted_findings, is_open, no_legal_choice
+from .stretches import stretches
 from .tested_help import with_tested_edits
 from .unchecked import doubts_of, list_unchecked, machines_of, missing_in
 
@@ -45,8 +46,10 @@ def check_degrees(problem: Problem) -> Iterator[Finding]:
 
 def advise(problem: Problem) -> Iterator[Finding]:
     """Yield advice on explicit ranks: legal but probably unintended."""
+    assignment = problem.build_given()
+    occupancy = list(stretches(problem, assignment))
     for advice in ADVICE:
-        yield from advice.check(problem, problem.build_given())
+        yield from advice.check(problem, assignment, occupancy)
 
 
 HintCheck = Callable[[Problem], Iterable[Finding]]
@@ -99,7 +102,7 @@ def verify(reading: Reading, why_not: HintCheck = no_hint_check, selection: Code
     pending = tuple(component.name for component in problem.hinted if "placement" not in component.spans) if problem is not None else ()
     report = Report(
         reading.source.name, reading.dialect, tuple(listing), tuple(not_judged), None, pending, document.texts, document.program,
-        missing_in(reading, not_judged), document.release, reading.level, machines_of(reading), ignored=tuple(_by_cause(ignored_findings)),
+        missing_in(reading, not_judged), document.release, reading.level, machines_of(reading), ignored=tuple(_by_cause(ignored_findings)) if ignored_findings else (),
     )  # fmt: skip
     wrong = errors([*report.findings, *left_out])
     if not wrong and _reads_comments(reading) and report.verdict == OK:

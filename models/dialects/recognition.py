@@ -52,12 +52,12 @@ def _candidates(document: Document) -> dict[str, Signs]:
     # loaded.
     order = list(DIALECTS) if document.program is None else sorted(DIALECTS, key=lambda name: name != "verl")
     for name in order:
-        # With another dialect known for sure, a dialect is loaded only if a top-level key is its own.
-        if any(signs.sure for signs in candidates.values()):
-            entry = DIALECTS[name]
-            has_key = not entry.keys or any(document.root.get(key) is not None for key in entry.keys)
-            if document.program is not None or not has_key or entry.text not in document.source.text:
-                continue
+        # A dialect is loaded only if a top-level key may be its own.
+        entry, is_known = DIALECTS[name], any(signs.sure for signs in candidates.values())
+        if document.program is None and entry.keys and all(document.root.get(key) is None for key in entry.keys):
+            continue
+        if is_known and (document.program is not None or entry.text not in document.source.text):
+            continue
         dialect = dialect_named(name)
         if _starts(dialect, document):
             return {name: Signs((document.program.name if document.program else "",))}
