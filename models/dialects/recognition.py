@@ -48,10 +48,10 @@ def _signs(dialect: Dialect, document: Document) -> Signs:
 def _candidates(document: Document) -> dict[str, Signs]:
     """Return dialects with evidence, in recognition order; a script's program decides alone."""
     candidates = dict[str, Signs]()
-    # Command-line settings are verl's most of the time; with verl first, the others need not be
-    # loaded.
-    order = list(DIALECTS) if document.program is None else sorted(DIALECTS, key=lambda name: name != "verl")
-    for name in order:
+    # Command-line settings are verl's most of the time, and a file with `components` is native: with
+    # these first, the others need not be loaded.
+    likely = "native" if document.program is None else "verl"
+    for name in sorted(DIALECTS, key=lambda name: name != likely):
         # A dialect is loaded only if a top-level key may be its own.
         entry, is_known = DIALECTS[name], any(signs.sure for signs in candidates.values())
         if document.program is None and entry.keys and all(document.root.get(key) is None for key in entry.keys):
@@ -64,7 +64,7 @@ def _candidates(document: Document) -> dict[str, Signs]:
         signs = _signs(dialect, document)
         if signs.any:
             candidates[name] = signs
-    return candidates
+    return {name: candidates[name] for name in (DIALECTS if document.program is None else candidates) if name in candidates}
 
 
 def find_open_argument(document: Document) -> Unchecked | None:
