@@ -60,6 +60,8 @@ def check_explicit(problem: Problem) -> tuple[Finding, ...]:
             best = findings
             break
         best = best if number else with_verified_fixes(alternative, findings)
+    if not best:
+        return best
     notices = problem.job.capabilities.notices
     pairs = ((finding, notices.get(finding.code, "")) for finding in best)
     return tuple(

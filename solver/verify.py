@@ -17,7 +17,7 @@ from ..models.placements.run import Run
 from ..models.problem import Problem
 from ..models.reading import Reading
 from ..models.record import replace
-from ..models.report import OK, Report
+from ..models.report import Report
 from ..models.sharing import given_part
 from .advice import ADVICE
 from .check import check_explicit, errors
@@ -105,7 +105,7 @@ def verify(reading: Reading, why_not: HintCheck = no_hint_check, selection: Code
         missing_in(reading, not_judged), document.release, reading.level, machines_of(reading), ignored=tuple(_by_cause(ignored_findings)) if ignored_findings else (),
     )  # fmt: skip
     wrong = errors([*report.findings, *left_out])
-    if not wrong and _reads_comments(reading) and report.verdict == OK:
+    if not wrong and _reads_comments(reading) and not report.missing:
         notes = tuple(unused_comments(report.file, reading.source.text, [*findings], (item.rule for item in not_judged)))
         report = replace(report, findings=(*report.findings, *notes)) if notes else report
     if problem is None:

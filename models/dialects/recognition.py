@@ -50,11 +50,11 @@ def _candidates(document: Document) -> dict[str, Signs]:
     candidates = dict[str, Signs]()
     # Command-line settings are verl's most of the time, and a file with `components` is native: with
     # these first, the others need not be loaded.
-    likely = "native" if document.program is None else "verl"
-    for name in sorted(DIALECTS, key=lambda name: name != likely):
+    likely, keys, is_known = "native" if document.program is None else "verl", {entry.key.text for entry in document.root}, False
+    for name in (likely, *(name for name in DIALECTS if name != likely)):
         # A dialect is loaded only if a top-level key may be its own.
-        entry, is_known = DIALECTS[name], any(signs.sure for signs in candidates.values())
-        if document.program is None and entry.keys and all(document.root.get(key) is None for key in entry.keys):
+        entry = DIALECTS[name]
+        if document.program is None and entry.keys and keys.isdisjoint(entry.keys):
             continue
         if is_known and (document.program is not None or entry.text not in document.source.text):
             continue
@@ -64,6 +64,7 @@ def _candidates(document: Document) -> dict[str, Signs]:
         signs = _signs(dialect, document)
         if signs.any:
             candidates[name] = signs
+            is_known = is_known or bool(signs.sure)
     return {name: candidates[name] for name in (DIALECTS if document.program is None else candidates) if name in candidates}
 
 

@@ -154,7 +154,8 @@ class Interpolator:
         resolver._unread, resolver._assumes_unset = frozenset(unread), True
         resolver._reasons, resolver._assumed = document.reasons, document.assumed
         source = document.source
-        resolver._is_plain = source.holds(document.root) and not any(mark in source.text for mark in ("$", MANDATORY, "\\"))
+        has_marks = "$" in source.text or MANDATORY in source.text or "\\" in source.text
+        resolver._is_plain = not has_marks and source.holds(document.root)
         return resolver
 
     def tree(self, value: Value, path: Path) -> Value:
