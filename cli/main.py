@@ -12,6 +12,7 @@ import os
 import sys
 from contextlib import suppress
 from importlib import import_module
+from io import StringIO
 from typing import TYPE_CHECKING, NoReturn, Sequence
 
 import click
@@ -171,7 +172,11 @@ def run(arguments: Sequence[str]) -> int:
     except click.exceptions.Abort:
         return INTERRUPTED
     except click.ClickException as problem:
-        problem.show()
+        from .output.text import echo
+
+        shown = StringIO()
+        problem.show(shown)
+        echo(shown.getvalue().rstrip("\n"), err=True)
         return UNUSABLE
     except UnusableInput as problem:
         return _unusable(problem, _format_of(arguments))
