@@ -107,7 +107,7 @@ class Problem:
     def __getitem__(self, name: str) -> Component:
         return self._by_name[name]
 
-    @property
+    @cached_property
     def components(self) -> tuple[Component, ...]:
         """Components in the written order."""
         return self.job.components

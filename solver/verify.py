@@ -89,9 +89,8 @@ def verify(reading: Reading, why_not: HintCheck = no_hint_check, selection: Code
     candidates = with_tested_edits(reading, active, lambda reread: split(reread)[0])
     left_out = {item.finding: None for item in ignored_findings}
     findings, withheld = first_causes([*candidates, *left_out])
-    listing = merge_by_cause(
-        _sort_findings([finding for finding in findings if finding not in left_out], reading.source.name), document.shared
-    )
+    visible = [finding for finding in findings if finding not in left_out]
+    listing = merge_by_cause(_sort_findings(visible, reading.source.name), document.shared) if visible else []
     not_judged = [
         *reading.unchecked,
         *doubts_of(reading, listing),
