@@ -8,7 +8,9 @@ from ..models.dialect_names import FRAMEWORKS
 
 
 @click.command()
-@click.argument("kind", type=click.Choice(["native", "cluster", "plan", *FRAMEWORKS], case_sensitive=False), default="native", metavar="[KIND]")
+@click.argument(
+    "kind", type=click.Choice(["native", "cluster", "plan", *FRAMEWORKS], case_sensitive=False), default="native", metavar="[KIND]"
+)
 def schema(kind: str) -> int:
     """Print the JSON Schema (draft-07) of a kind of file.
 

@@ -118,7 +118,9 @@ def list_unchecked(problem: Problem, assignment: Assignment) -> Iterator[Uncheck
     unknown, without_cpus, without_memory = [], [], []
     for component in problem.components:
         repeats = assignment.repeats(component.name)
-        places = [(repeat.runs[0].kind, stretch.node) for repeat in repeats for stretch, _ in problem.cluster.alike_among(repeat.node_ranks)]
+        places = [
+            (repeat.runs[0].kind, stretch.node) for repeat in repeats for stretch, _ in problem.cluster.alike_among(repeat.node_ranks)
+        ]
         if component.cpus and any(node.cpus is None for _, node in places):
             without_cpus.append(component.name)
         if component.host_memory and any(node.memory is None for _, node in places):
