@@ -27,7 +27,7 @@ MAX_DEPTH = 64
 MAX_VALUES = 100_000
 MAX_DIGITS = 19
 MAX_LOOKED_AT = 4_096
-_LOADER: Any = yaml.cyaml.CParser if yaml.__with_libyaml__ else yaml.SafeLoader
+_LOADER: Any = getattr(getattr(yaml, "cyaml", None), "CParser", yaml.SafeLoader)
 EXPONENT = "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9]+(?:_[0-9]+)*[eE][-+]?[0-9]+", re.ASCII), list("-+0123456789")
 """Implicit resolver for numbers such as `1e-6`; writers must quote such texts."""
 _CORE = "tag:yaml.org,2002:"
