@@ -45,8 +45,7 @@ def stretches(problem: Problem, assignment: Assignment, components: Iterable[Com
                 nodes.append(entry)
             else:
                 masks[entry[0]] = masks.get(entry[0], 0) | entry[1]
-        for node in nodes:
-            yield ranks, node, masks
+        yield from ((ranks, node, masks) for node in nodes)
 
 
 def components_by_accelerators(occupancy: Iterable[Occupancy]) -> tuple[list[range], dict[Places, list[str]]]:

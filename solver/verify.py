@@ -71,7 +71,7 @@ def findings_of(reading: Reading, why_not: HintCheck = no_hint_check) -> list[Fi
             findings += conceal(reading.session.find_refusals())
         if not errors(findings):
             findings += conceal((*advise(problem), *(why_not(problem) if problem.hinted else ())))
-    return of_one_use(go_together(findings), reading.document.shared)
+    return of_one_use(go_together(findings) if findings else [], reading.document.shared)
 
 
 def verify(reading: Reading, why_not: HintCheck = no_hint_check, selection: CodeSelection | None = None) -> Report:

@@ -59,8 +59,6 @@ def go_together(findings: Sequence[Finding]) -> list[Finding]:
     insertions at one place the first. Overlapping removals are merged. An edit inside a removal is
     covered by it; an edit inside another edit is dropped until that edit is made.
     """
-    if not findings:
-        return []
     by_urgency = sorted(findings, key=lambda finding: finding.severity is Severity.ERROR)
     latest = {finding.edit.span: finding.edit for finding in by_urgency if finding.edit and finding.edit.span.length}
     edits = [latest.get(finding.edit.span, finding.edit) if finding.edit else None for finding in findings]
