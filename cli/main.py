@@ -12,6 +12,7 @@ import os
 import sys
 from contextlib import suppress
 from importlib import import_module
+from io import StringIO
 from typing import TYPE_CHECKING, NoReturn, Sequence
 
 import click
@@ -19,6 +20,7 @@ import click
 from .exit_codes import BROKEN_PIPE, INTERRUPTED, OK, OUR_FAULT, UNUSABLE
 from .output.colour import color_option
 from .output.help import HelpContext
+from .output.text import echo
 
 if TYPE_CHECKING:
     from ..models.findings.finding import UnusableInput
@@ -119,7 +121,6 @@ def _show_version(ctx: click.Context, param: click.Parameter, is_asked: bool) ->
 
         click.echo(f"placewright {version() or '(not installed)'}")
         if ctx.params.get("verbose"):
-            from .output.text import echo
             from .releases import known_releases
 
             echo(known_releases())
@@ -171,7 +172,9 @@ def run(arguments: Sequence[str]) -> int:
     except click.exceptions.Abort:
         return INTERRUPTED
     except click.ClickException as problem:
-        problem.show()
+        buffer = StringIO()
+        problem.show(buffer)
+        echo(buffer.getvalue().rstrip("\n"), err=True)
         return UNUSABLE
     except UnusableInput as problem:
         return _unusable(problem, _format_of(arguments))
@@ -189,7 +192,7 @@ def run(arguments: Sequence[str]) -> int:
         if os.environ.get("PLACEWRIGHT_DEBUG"):
             raise
         summary = " ".join(f"{type(problem).__name__}: {problem}".split())
-        click.echo(f"placewright itself failed: {summary[:300]}\nset PLACEWRIGHT_DEBUG=1 to see where, and please report it", err=True)
+        echo(f"placewright itself failed: {summary[:300]}\nset PLACEWRIGHT_DEBUG=1 to see where, and please report it", err=True)
         return OUR_FAULT
 
 

@@ -8,12 +8,14 @@ from ..models.dialect_names import FRAMEWORKS
 
 
 @click.command()
-@click.argument("kind", type=click.Choice(["native", "cluster", "plan", *FRAMEWORKS], case_sensitive=False), default="native")
+@click.argument(
+    "kind", type=click.Choice(["native", "cluster", "plan", *FRAMEWORKS], case_sensitive=False), default="native", metavar="[KIND]"
+)
 def schema(kind: str) -> int:
     """Print the JSON Schema (draft-07) of a kind of file.
 
-    The kinds are native files, cluster files, plans, and files of a framework with hints. With the
-    schema an editor completes and explains every key, and marks unreadable values. With the YAML
+    The kinds are native (the default), cluster and plan, and rlinf, roll and verl for files of a
+    framework with hints. With the schema an editor completes and explains every key, and marks unreadable values. With the YAML
     language server (VS Code, Neovim...) the first line of a file names its schema:
 
     \b

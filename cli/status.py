@@ -71,7 +71,7 @@ def _print_launches(launches: list[LaunchStatus], whole: bool) -> None:
         processes, nodes = sizes_of(record.workers, record.simulated) if record.workers else ("-", "-")
         restarts = f"{record.restarts}/{record.allowed}" if record.allowed else "-"
         rows.append([record.name, launch.state, _since(launch), restarts, processes, nodes, record.address or "-", record.file])
-    echo(table(rows) if launches else "no launches")
+    echo(table(rows, uncut=True) if launches else "no launches")
     for launch in launches:
         if launch.alive:
             for finding in launch.findings:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import fields
-from functools import cached_property
 from itertools import product
 from typing import AbstractSet as Set
 from typing import Any, Iterator, Mapping
@@ -30,7 +29,7 @@ from .machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE
 from .placements.assignment import Assignment
 from .planning.workload import Workload
 from .ranks import write_range
-from .record import dataclass, replace
+from .record import cached_property, dataclass, replace
 from .roles import SERVED
 
 
@@ -107,7 +106,7 @@ class Problem:
     def __getitem__(self, name: str) -> Component:
         return self._by_name[name]
 
-    @property
+    @cached_property
     def components(self) -> tuple[Component, ...]:
         """Components in the written order."""
         return self.job.components
@@ -174,7 +173,7 @@ class Problem:
 
     @cached_property
     def colocated_sets(self) -> tuple[tuple[Component, ...], ...]:
-        """Sets of components on the same accelerators, in the written order."""
+        """Components on the same accelerators as sets, in the written order."""
         root = {component.name: component.name for component in self.components}
 
         def find(name: str) -> str:

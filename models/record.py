@@ -11,9 +11,9 @@ standard library's own.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import operator
 from dataclasses import MISSING, Field, FrozenInstanceError, fields
-from functools import cache
 from inspect import get_annotations, getattr_static
 from reprlib import recursive_repr
 from types import MemberDescriptorType
@@ -22,7 +22,17 @@ from typing import TYPE_CHECKING, Any, Callable
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
     from dataclasses import replace as replace
+    from functools import cached_property as cached_property
 else:
+
+    class cached_property(functools.cached_property):  # noqa: N801 (the standard library's name)
+        """Property that is computed once per instance, without the lock that Python has before 3.12."""
+
+        def __get__(self, instance: Any, owner: type | None = None) -> Any:
+            if instance is None:
+                return self
+            value = instance.__dict__[self.attrname] = self.func(instance)
+            return value
 
     def dataclass(cls: type | None = None, /, **options: bool) -> Any:
         """Build a dataclass with the options `frozen`, `slots`, `order`, `eq` and `kw_only`."""
@@ -46,7 +56,7 @@ else:
         return copy
 
 
-@cache
+@functools.cache
 def _positional(cls: type) -> tuple[tuple[str, ...], Callable[[Any], tuple[Any, ...]], bool]:
     """Return fields and values of a class whose `__init__` takes them in order, else none.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Callable
 
 from ..models.placements.plan import Plan
 from ..models.report import Report
+from .wrapping import COLUMNS, fit_columns
 
 if TYPE_CHECKING:
     from ..models.account import Account
@@ -69,5 +70,5 @@ def add_to_accounts() -> None:
 
 
 def _add(cls: type, text: Callable[..., str], html: Callable[..., str]) -> None:
-    for method, function in {"__str__": text, "_repr_html_": html}.items():
+    for method, function in {"__str__": lambda result: fit_columns(text(result), COLUMNS.get()), "_repr_html_": html}.items():
         setattr(cls, method, function)

@@ -14,7 +14,7 @@ from ..models.problem import Problem
 from ..models.ranks import list_ranks, merge, write_ranks
 from .check import MOST_TRIED, breaks_nothing
 from .rank_fixes import move_off, move_onto
-from .stretches import Places, components_by_accelerators, stretches
+from .stretches import Occupancy, Places, components_by_accelerators
 from .wording import join_names, lowest
 
 MAX_STRETCHES = 6
@@ -35,13 +35,13 @@ class IdleAccelerators:
 
     code: ClassVar[str] = "PW801"
 
-    def check(self, problem: Problem, assignment: Assignment) -> Iterator[Finding]:
+    def check(self, problem: Problem, assignment: Assignment, occupancy: Sequence[Occupancy]) -> Iterator[Finding]:
         """Yield warnings and notes about an assignment that passes all rules."""
         if problem.hinted or not problem.cluster.counted:
             return
         idle: list[tuple[range, int]] = []
         total = usage = 0
-        for nodes, node, masks in stretches(problem, assignment):
+        for nodes, node, masks in occupancy:
             mask = 0
             for (_, kind), component_mask in masks.items():
                 mask |= component_mask if kind == ACCELERATOR else 0
@@ -91,8 +91,8 @@ class PartialOverlap:
 
     code: ClassVar[str] = "PW802"
 
-    def check(self, problem: Problem, assignment: Assignment) -> Iterator[Finding]:
-        nodes, groups = components_by_accelerators(problem, assignment)
+    def check(self, problem: Problem, assignment: Assignment, occupancy: Sequence[Occupancy]) -> Iterator[Finding]:
+        nodes, groups = components_by_accelerators(occupancy)
         amounts = {places: sum(mask.bit_count() * len(nodes[number]) for number, mask in places) for places in groups}
         for position, (small, large, common, (number, mask)) in enumerate(_overlaps(amounts, nodes)):
             large_names, first, index = join_names(groups[large]), nodes[number].start, lowest(mask)
@@ -146,7 +146,7 @@ class EstimatedMemory:
 
     code: ClassVar[str] = "PW805"
 
-    def check(self, problem: Problem, assignment: Assignment) -> Iterator[Finding]:
+    def check(self, problem: Problem, assignment: Assignment, occupancy: Sequence[Occupancy] = ()) -> Iterator[Finding]:
         if any(component.estimate for component in problem.components):
             from .estimated_bill import check_estimates, fits_nowhere  # loaded for estimates alone
 

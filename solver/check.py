@@ -16,9 +16,10 @@ from ..models.placements.assignment import Assignment
 from ..models.problem import Problem
 from ..models.sharing import given_part
 from .rank_fixes import RankFix
-from .rule import Mending
+from .rule import Mending, RelationRule
 from .rules import RULES
 
+_RULES_OF_COMPONENTS = tuple(rule for rule in RULES if not isinstance(rule, RelationRule))
 MAX_FIXES = 2
 """Largest number of changes per finding."""
 MOST_TRIED = 20
@@ -28,7 +29,7 @@ MOST_TRIED = 20
 def check(problem: Problem, assignment: Assignment) -> Iterator[Finding]:
     """Yield the findings of all rules on an assignment of every component."""
     problem = problem.decide(assignment)
-    for rule in RULES:
+    for rule in RULES if problem.job.relations else _RULES_OF_COMPONENTS:
         for subject in rule.subjects(problem):
             findings = rule.check(problem, subject, assignment)
             if isinstance(subject, Relation):
@@ -59,6 +60,8 @@ def check_explicit(problem: Problem) -> tuple[Finding, ...]:
             best = findings
             break
         best = best if number else with_verified_fixes(alternative, findings)
+    if not best:
+        return best
     notices = problem.job.capabilities.notices
     pairs = ((finding, notices.get(finding.code, "")) for finding in best)
     return tuple(

@@ -19,14 +19,14 @@ Holding = tuple[str, str]
 """(component, kind of resource)."""
 Places = tuple[tuple[int, int], ...]
 """(stretch number, bit mask of accelerators per node), ascending."""
+Occupancy = tuple[range, Node, Mapping[Holding, int]]
+"""(node ranks, first node, resources per component as bit masks) of a stretch."""
 DomainCount = tuple[str, int, int]
 """First domain or node rank, first node of the component there, number of domains."""
 
 
-def stretches(
-    problem: Problem, assignment: Assignment, components: Iterable[Component] | None = None
-) -> Iterator[tuple[range, Node, Mapping[Holding, int]]]:  # fmt: skip
-    """Yield (node ranks, first node, resources per component as bit masks), over all nodes.
+def stretches(problem: Problem, assignment: Assignment, components: Iterable[Component] | None = None) -> Iterator[Occupancy]:
+    """Yield the occupancy of all nodes.
 
     Stretches ascend. `components` defaults to all of the problem. The cost grows with runs and
     differing nodes, not with nodes.
@@ -39,18 +39,22 @@ def stretches(
             spans += [(range(run.node, run.node + repeat.nodes), ((component.name, run.kind), run.mask)) for run in repeat.runs]
     for ranks, entries in sweep(spans):
         masks: dict[Holding, int] = {}
-        for holding, mask in (entry for entry in entries if not isinstance(entry, Node)):
-            masks[holding] = masks.get(holding, 0) | mask
-        yield from ((ranks, node, masks) for node in entries if isinstance(node, Node))
+        nodes: list[Node] = []
+        for entry in entries:
+            if isinstance(entry, Node):
+                nodes.append(entry)
+            else:
+                masks[entry[0]] = masks.get(entry[0], 0) | entry[1]
+        yield from ((ranks, node, masks) for node in nodes)
 
 
-def components_by_accelerators(problem: Problem, assignment: Assignment) -> tuple[list[range], dict[Places, list[str]]]:
+def components_by_accelerators(occupancy: Iterable[Occupancy]) -> tuple[list[range], dict[Places, list[str]]]:
     """Return (nodes per stretch, components by used accelerators).
 
     Components without accelerators are left out.
     """
     nodes, places_of = list[range](), dict[str, list[tuple[int, int]]]()
-    for number, (ranks, _, holdings) in enumerate(stretches(problem, assignment)):
+    for number, (ranks, _, holdings) in enumerate(occupancy):
         nodes.append(ranks)
         for (name, kind), mask in holdings.items():
             if kind == ACCELERATOR and mask:

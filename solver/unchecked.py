@@ -14,7 +14,7 @@ from ..models.machines.shorthand import shorten
 from ..models.model_cards.card import ModelCard
 from ..models.model_cards.use import Split
 from ..models.parallel import Parallel
-from ..models.placements.assignment import Assignment, runs_by_node_sort
+from ..models.placements.assignment import Assignment
 from ..models.problem import Problem
 from ..models.reading import Reading
 from ..models.text.environment import NO_VENDOR
@@ -117,7 +117,10 @@ def list_unchecked(problem: Problem, assignment: Assignment) -> Iterator[Uncheck
     silent, estimates = list[str](), list[str]()
     unknown, without_cpus, without_memory = [], [], []
     for component in problem.components:
-        places = [(run.kind, node) for run, node, _ in runs_by_node_sort(problem.cluster, assignment.repeats(component.name))]
+        repeats = assignment.repeats(component.name)
+        places = [
+            (repeat.runs[0].kind, stretch.node) for repeat in repeats for stretch, _ in problem.cluster.alike_among(repeat.node_ranks)
+        ]
         if component.cpus and any(node.cpus is None for _, node in places):
             without_cpus.append(component.name)
         if component.host_memory and any(node.memory is None for _, node in places):

@@ -17,11 +17,12 @@ from ..models.placements.run import Run
 from ..models.problem import Problem
 from ..models.reading import Reading
 from ..models.record import replace
-from ..models.report import OK, Report
+from ..models.report import Report
 from ..models.sharing import given_part
 from .advice import ADVICE
 from .check import check_explicit, errors
 from .rules.model_divides import ModelDivides, hinted_findings, is_open, no_legal_choice
+from .stretches import stretches
 from .tested_help import with_tested_edits
 from .unchecked import doubts_of, list_unchecked, machines_of, missing_in
 
@@ -45,8 +46,10 @@ def check_degrees(problem: Problem) -> Iterator[Finding]:
 
 def advise(problem: Problem) -> Iterator[Finding]:
     """Yield advice on explicit ranks: legal but probably unintended."""
+    assignment = problem.build_given()
+    occupancy = list(stretches(problem, assignment))
     for advice in ADVICE:
-        yield from advice.check(problem, problem.build_given())
+        yield from advice.check(problem, assignment, occupancy)
 
 
 HintCheck = Callable[[Problem], Iterable[Finding]]
@@ -68,7 +71,7 @@ def findings_of(reading: Reading, why_not: HintCheck = no_hint_check) -> list[Fi
             findings += conceal(reading.session.find_refusals())
         if not errors(findings):
             findings += conceal((*advise(problem), *(why_not(problem) if problem.hinted else ())))
-    return of_one_use(go_together(findings), reading.document.shared)
+    return of_one_use(go_together(findings) if findings else [], reading.document.shared)
 
 
 def verify(reading: Reading, why_not: HintCheck = no_hint_check, selection: CodeSelection | None = None) -> Report:
@@ -86,9 +89,8 @@ def verify(reading: Reading, why_not: HintCheck = no_hint_check, selection: Code
     candidates = with_tested_edits(reading, active, lambda reread: split(reread)[0])
     left_out = {item.finding: None for item in ignored_findings}
     findings, withheld = first_causes([*candidates, *left_out])
-    listing = merge_by_cause(
-        _sort_findings([finding for finding in findings if finding not in left_out], reading.source.name), document.shared
-    )
+    visible = [finding for finding in findings if finding not in left_out]
+    listing = merge_by_cause(_sort_findings(visible, reading.source.name), document.shared) if visible else []
     not_judged = [
         *reading.unchecked,
         *doubts_of(reading, listing),
@@ -99,10 +101,10 @@ def verify(reading: Reading, why_not: HintCheck = no_hint_check, selection: Code
     pending = tuple(component.name for component in problem.hinted if "placement" not in component.spans) if problem is not None else ()
     report = Report(
         reading.source.name, reading.dialect, tuple(listing), tuple(not_judged), None, pending, document.texts, document.program,
-        missing_in(reading, not_judged), document.release, reading.level, machines_of(reading), ignored=tuple(_by_cause(ignored_findings)),
+        missing_in(reading, not_judged), document.release, reading.level, machines_of(reading), ignored=tuple(_by_cause(ignored_findings)) if ignored_findings else (),
     )  # fmt: skip
     wrong = errors([*report.findings, *left_out])
-    if not wrong and _reads_comments(reading) and report.verdict == OK:
+    if not wrong and _reads_comments(reading) and not report.missing:
         notes = tuple(unused_comments(report.file, reading.source.text, [*findings], (item.rule for item in not_judged)))
         report = replace(report, findings=(*report.findings, *notes)) if notes else report
     if problem is None:

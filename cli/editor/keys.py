@@ -35,7 +35,8 @@ def suggestions(text: str, line: int, column: int, dialect: str) -> list[Suggest
     nodes = list(_nodes_at(root, [root], path))
     if key is None:
         keys = {name: node for parent in nodes for name, node in parent.get("properties", {}).items()}
-        return [Suggestion(name, _meaning(root, node), True) for name, node in keys.items()]
+        texts = {name: [inner["description"] for inner in _expand(root, node) if "description" in inner] for name, node in keys.items()}
+        return [Suggestion(name, str(descriptions[0]) if descriptions else "", True) for name, descriptions in texts.items()]
     values = [value for node in nodes for value in _expand(root, node.get("properties", {}).get(key, {}))]
     words = [str(word) for value in values for word in (*value.get("enum", ()), *([value["const"]] if "const" in value else ()))]
     if any(_NAMES_COMPONENTS in value.get("description", "") for value in values):
@@ -142,7 +143,3 @@ def _nodes_at(root: Mapping[str, Any], nodes: list[Mapping[str, Any]], path: Seq
         below = node.get("items") if step == IN_A_LIST else node.get("properties", {}).get(step, node.get("additionalProperties"))
         inner += [below] if isinstance(below, dict) else []
     yield from _nodes_at(root, inner, path[1:])
-
-
-def _meaning(root: Mapping[str, Any], node: Mapping[str, Any]) -> str:
-    return next((str(inner["description"]) for inner in _expand(root, node) if "description" in inner), "")

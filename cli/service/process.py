@@ -13,7 +13,7 @@ from typing import Any, Literal, Mapping
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ...api import solve, verify
+from ...api import solve
 from ...loading import machines_of
 from ...models.composition import Composer
 from ...models.dialects.load import read
@@ -21,6 +21,7 @@ from ...models.dialects.released import known_framework
 from ...models.findings.finding import UnusableInput
 from ...models.reading import Reading
 from ...models.text.source import MAX_BYTES, Source
+from ...planner.verify import verify
 from ...report.json import finding_to_data, report_to_data
 from ...report.solution import to_json, without_plan
 from ..options.shared import DIALECTS

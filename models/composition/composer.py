@@ -57,7 +57,7 @@ class Composer:
     def compose(self, source: Source) -> Document:
         """Return the whole configuration of a file. Raises UnusableInput if it is no YAML map."""
         environment, root = Environment.of(self.allowed), source.value
-        has_hydra = not isinstance(root, MapNode) or any(root.get(key) is not None for key in _HYDRA_KEYS) or _PACKAGE in source.text
+        has_hydra = not isinstance(root, MapNode) or any(entry.key.text in _HYDRA_KEYS for entry in root) or _PACKAGE in source.text
         if not self.settings and not has_hydra:
             return Document(source, source.root, environment=environment, compose=self.compose)
         return replace(self.compose_program(source, source, (), environment), compose=self.compose)

@@ -48,23 +48,24 @@ def _signs(dialect: Dialect, document: Document) -> Signs:
 def _candidates(document: Document) -> dict[str, Signs]:
     """Return dialects with evidence, in recognition order; a script's program decides alone."""
     candidates = dict[str, Signs]()
-    # Command-line settings are verl's most of the time; with verl first, the others need not be
-    # loaded.
-    order = list(DIALECTS) if document.program is None else sorted(DIALECTS, key=lambda name: name != "verl")
-    for name in order:
-        # With another dialect known for sure, a dialect is loaded only if a top-level key is its own.
-        if any(signs.sure for signs in candidates.values()):
-            entry = DIALECTS[name]
-            has_key = not entry.keys or any(document.root.get(key) is not None for key in entry.keys)
-            if document.program is not None or not has_key or entry.text not in document.source.text:
-                continue
+    # Command-line settings are verl's most of the time, and a file with `components` is native: with
+    # these first, the others need not be loaded.
+    likely, keys, is_known = "native" if document.program is None else "verl", {entry.key.text for entry in document.root}, False
+    for name in (likely, *(name for name in DIALECTS if name != likely)):
+        # A dialect is loaded only if a top-level key may be its own.
+        entry = DIALECTS[name]
+        if document.program is None and entry.keys and keys.isdisjoint(entry.keys):
+            continue
+        if is_known and (document.program is not None or entry.text not in document.source.text):
+            continue
         dialect = dialect_named(name)
         if _starts(dialect, document):
             return {name: Signs((document.program.name if document.program else "",))}
         signs = _signs(dialect, document)
         if signs.any:
             candidates[name] = signs
-    return candidates
+            is_known = is_known or bool(signs.sure)
+    return {name: candidates[name] for name in (DIALECTS if document.program is None else candidates) if name in candidates}
 
 
 def find_open_argument(document: Document) -> Unchecked | None:

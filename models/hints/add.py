@@ -44,7 +44,7 @@ def locality_fields(form: ComponentForm, name: str, value: Value, cluster: Clust
 
 def relations_of(form: ComponentForm, name: str, value: Value) -> Iterator[Relation]:
     """Yield the relations in keys of the component, with their places."""
-    for kind, key in KEYS.items():
+    for kind, key in KEYS.items() if not form.written_keys.isdisjoint(KEYS.values()) else ():
         for position, target in enumerate(getattr(form, key)):
             span = _entry(value, key, position).span
             if isinstance(target, OtherForm):
@@ -236,13 +236,13 @@ def _component(form: ComponentForm, name: str, entry_of_name: Entry, cluster: Cl
     if base and "amount" not in spans:
         lower, upper, counts = base.least, base.most, base.counts
         per_process = per_process if form.accelerators_per_process else base.per_process
-    changes: dict[str, Any] = {field: getattr(form, field) for field in _SAME if field in spans}
-    changes |= {field: read(form) for field, read in _READ.items() if field in spans}
+    changes: dict[str, Any] = {field: getattr(form, field) for field in _SAME & spans.keys()}
+    changes |= {field: _READ[field](form) for field in _READ.keys() & spans.keys()}
     changes |= locality_fields(form, name, value, cluster)
     changes |= {"timed": times} if "timed" in spans else {}
     if form.seconds and not form.phase:  # the times name the phases
         changes["phases"] = tuple(dict.fromkeys(row.phase for row in form.seconds if row.phase))
-    if place := find(value, "estimate.shards"):
+    if "estimate" in spans and (place := find(value, "estimate.shards")):
         spans["shards"] = place.span
     spans = {"name": entry_of_name.key.span, **(base.spans if base else {}), **spans}
     changes |= {"node_groups": groups, "least": lower, "most": upper, "counts": counts, "per_process": per_process, "spans": spans}
@@ -267,7 +267,7 @@ _READ: Mapping[str, Callable[[ComponentForm], Any]] = {
     "estimate": lambda form: form.estimate.estimate() if form.estimate else None,
 }
 """Field of a Component -> value in hints; unwritten fields keep their value."""
-_SAME = ("memory", "offloaded", "host_memory", "traffic", "contiguous", "any_order", "stride")
+_SAME = frozenset({"memory", "offloaded", "host_memory", "traffic", "contiguous", "any_order", "stride"})
 """Further fields, which hints state as they are."""
 
 

@@ -66,9 +66,7 @@ def misspelt_phases(hints: MapNode, faulty: Collection[str], cluster: Cluster) -
 
 def _words(entry: Entry) -> Iterator[Scalar]:
     """Yield the phases in a component's hints: values of `phase` and keys of `seconds`."""
-    if not isinstance(entry.value, MapNode):
-        return
-    phase, seconds = entry.value.get("phase"), entry.value.get("seconds")
+    phase, seconds = (entry.value.get("phase"), entry.value.get("seconds")) if isinstance(entry.value, MapNode) else (None, None)
     for word in phase.items if isinstance(phase, ListNode) else (phase,):
         if isinstance(word, Scalar) and isinstance(word.value, str):
             yield word

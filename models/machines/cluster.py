@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import Iterable, Iterator, Sequence
 
 from ..ranks import merge
-from ..record import dataclass
+from ..record import cached_property, dataclass
 from .node import EqualNodes, Hardware, Node, Nodes, parts, stretches_of
 from .node_group import ACCELERATOR, CLUSTER_LABEL, NODE, NODE_LABEL, NodeGroup, Numbering, Stretch
 
@@ -45,9 +44,10 @@ class Cluster:
         return stretches_of(self.nodes)
 
     def alike_among(self, node_ranks: Sequence[int]) -> Iterator[tuple[EqualNodes, range]]:
-        """Yield (stretch of alike nodes, requested ranks in it) for ascending ranks."""
-        for ranks in (node_ranks,) if isinstance(node_ranks, range) else merge([range(rank, rank + 1) for rank in node_ranks]):
-            yield from parts(self.alike, ranks)
+        """Return pairs (stretch of alike nodes, requested ranks in it) for ascending ranks."""
+        if isinstance(node_ranks, range):
+            return parts(self.alike, node_ranks)
+        return (part for ranks in merge([range(rank, rank + 1) for rank in node_ranks]) for part in parts(self.alike, ranks))
 
     def default_kind(self, node_ranks: Sequence[int]) -> str:
         """Return the resource of nodes without configured hardware: accelerators if any."""

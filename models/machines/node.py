@@ -312,11 +312,11 @@ def stretches_of(nodes: Sequence[Node]) -> tuple[EqualNodes, ...]:
 
 def parts(stretches: Sequence[EqualNodes], ranks: range) -> Iterator[tuple[EqualNodes, range]]:
     """Yield (stretch, overlap) for stretches in a range of ranks."""
-    position = max(bisect_right(stretches, ranks.start, key=lambda stretch: stretch.node.rank) - 1, 0)
-    while position < len(stretches) and stretches[position].node.rank < ranks.stop:
-        part = range(max(ranks.start, stretches[position].node.rank), min(ranks.stop, stretches[position].stop))
-        if part:
-            yield stretches[position], part
+    position = max(bisect_right(stretches, ranks.start, key=lambda stretch: stretch.node.rank) - 1, 0) if len(stretches) > 1 else 0
+    while position < len(stretches) and (first := stretches[position].node.rank) < ranks.stop:
+        stretch = stretches[position]
+        if part := range(max(ranks.start, first), min(ranks.stop, stretch.stop)):
+            yield stretch, part
         position += 1
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from functools import cached_property
 from itertools import accumulate
 from typing import Iterator, Sequence
 
-from ..record import dataclass
+from ..record import cached_property, dataclass
 
 ACCELERATOR = "Accelerator"
 NODE = "node"

@@ -29,7 +29,8 @@ class Assignment:
 
     def repeats(self, component: str) -> Sequence[Repeat]:
         """Return the runs of a component, merged over equal consecutive nodes."""
-        return repeats_of(self.of(component))
+        runs = self.runs.get(component, ())
+        return runs.repeats if isinstance(runs, Runs) else repeats_of(runs)
 
     def masks(self, component: str) -> dict[tuple[int, str], int]:
         """Return (node rank, kind) -> bit mask of the component's local resources."""

@@ -59,8 +59,9 @@ class Run:
         """Lowest and highest local resource; (0, -1) if there is none."""
         if not self.each or not len(self.ranks):
             return 0, -1
-        ends = [self.first + i * self.pitch + j * self.step for i in (0, len(self.ranks) - 1) for j in (0, self.each - 1)]
-        return min(ends), max(ends)
+        ends = (self.first, self.first + (len(self.ranks) - 1) * self.pitch)
+        reach = (self.each - 1) * self.step
+        return min(ends) + min(reach, 0), max(ends) + max(reach, 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,8 @@ class Environment:
 
     def conceal(self, findings: Iterable[Finding]) -> tuple[Finding, ...]:
         """Return the findings without values from the environment."""
-        return tuple(self._conceal(finding) for finding in findings)
+        visible = tuple(findings)
+        return tuple(map(self._conceal, visible)) if self.places else visible
 
     def _conceal(self, finding: Finding) -> Finding:
         text = self.places.get(finding.span) if finding.span else None

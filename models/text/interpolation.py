@@ -144,6 +144,7 @@ class Interpolator:
         self._assumes_unset = False
         self.resolvers: Collection[str] | None = None
         self._assumed: Mapping[Span, frozenset[str]] = {}
+        self._is_plain = False
 
     @staticmethod
     def of(document: Document, names: Collection[str] = (), unread: Iterable[str] = ()) -> Interpolator:
@@ -151,11 +152,14 @@ class Interpolator:
         resolver = Interpolator(document.root, document.environment.extend(names), document.partial)
         resolver._unread, resolver._assumes_unset = frozenset(unread), True
         resolver._reasons, resolver._assumed = document.reasons, document.assumed
+        source = document.source
+        has_marks = "$" in source.text or MANDATORY in source.text or "\\" in source.text
+        resolver._is_plain = not has_marks and source.holds(document.root)
         return resolver
 
     def tree(self, value: Value, path: Path) -> Value:
         """Resolve all interpolations in a value; unknown ones become Scalars of tag UNRESOLVED."""
-        return self._tree(value, path, 0)
+        return value if self._is_plain else self._tree(value, path, 0)
 
     def target(self, scalar: Scalar, path: Path) -> tuple[Value, Path]:
         """Return the target of a scalar and its path. Both its own if it is unknown."""

@@ -12,22 +12,21 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import field, replace
-from functools import cached_property
 from pathlib import Path
-from typing import Any, Iterable, Iterator
+from typing import Any, Iterable, cast
 
 import yaml
 
 from ..findings.causes import meet
 from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Edit, Span, apply_edits
-from ..record import dataclass
+from ..record import cached_property, dataclass
 from .tree import Entry, ListNode, MapNode, Scalar, Value, use_at
 
 MAX_DEPTH = 64
 MAX_VALUES = 100_000
 MAX_DIGITS = 19
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_LOADER: Any = getattr(getattr(yaml, "cyaml", None), "CParser", yaml.SafeLoader)
 EXPONENT = "tag:yaml.org,2002:float", re.compile(r"[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?[eE][-+]?[0-9]+$", re.ASCII), list("-+0123456789")
 """Implicit resolver for numbers such as `1e-6`; writers must quote such texts."""
 _CORE = "tag:yaml.org,2002:"
@@ -133,9 +132,14 @@ class _Reader:
     def read(self) -> YamlText:
         stack: list[_Open] = []
         root: Value | None = None
-        for event in self._events():
+        for event in iter(_LOADER(self.text).get_event, None):
             kind = type(event)
-            if kind in _STARTS:
+            if kind is yaml.ScalarEvent:
+                self._count(event)
+                value: Value = self._scalar(event)
+                if event.anchor is not None:
+                    self._anchor(event).value = value
+            elif kind in _STARTS:
                 before = self.values
                 self._count(event)
                 if len(stack) >= MAX_DEPTH:
@@ -143,11 +147,6 @@ class _Reader:
                 opened_anchor = None if event.anchor is None else self._anchor(event)
                 stack.append(_Open(event, kind is yaml.MappingStartEvent, opened_anchor, before))
                 continue
-            if kind is yaml.ScalarEvent:
-                self._count(event)
-                value: Value = self._scalar(event)
-                if event.anchor is not None:
-                    self._anchor(event).value = value
             elif kind in _ENDS:
                 node = stack.pop()
                 value = self._close(node, event)
@@ -171,13 +170,6 @@ class _Reader:
             raise _unusable(error("PW003", "", f"`{self.name}` {fault}", _start(self.name), help="name a configuration file"))
         return YamlText(root, tuple(self.shared.values()))
 
-    def _events(self) -> Iterator[Any]:
-        loader = _LOADER(self.text)
-        try:
-            yield from iter(loader.get_event, None)
-        finally:
-            loader.dispose()
-
     def _count(self, event: Any) -> None:
         """Count a value within the limit, of an allowed tag."""
         self.values += 1
@@ -190,7 +182,7 @@ class _Reader:
         tag = event.tag
         if tag is None or tag == "!":
             tag = _plain_tag(event.value) if event.implicit[0] else _STR
-        if tag == _INT and sum(map(str.isdigit, event.value)) > MAX_DIGITS:
+        if tag == _INT and len(event.value) > MAX_DIGITS and sum(map(str.isdigit, event.value)) > MAX_DIGITS:
             raise self._refuse("PW002", f"a whole number has more than {MAX_DIGITS} digits", event)
         return Scalar(event.value, tag, self._span(event))
 
@@ -247,8 +239,7 @@ class _Reader:
             span = self._without_anchor(span)
         if not collection.is_map:
             return ListNode(tuple(children), span)
-        pairs = zip(children[::2], children[1::2])
-        entries: Iterable[Entry] = (Entry(key, value) for key, value in pairs if isinstance(key, Scalar))
+        entries: Iterable[Entry] = map(Entry, cast("list[Scalar]", children[::2]), children[1::2])
         if collection.merges:
             entries = self._merge(entries)
         return MapNode(tuple(entries), span, collection.flow, collection.merges)
@@ -352,6 +343,10 @@ class Source:
             message = f"`{self.name}` does not hold a map at its top level"
             raise UnusableInput([error("PW003", "", message, value.span, help="a configuration starts with keys such as `cluster:`")])
         return value
+
+    def holds(self, root: MapNode) -> bool:
+        """Return True if a tree is that of this text, unchanged."""
+        return self.__dict__.get("root") is root
 
     @cached_property
     def lines(self) -> list[str]:

@@ -147,10 +147,13 @@ def use_at(value: Value, alias: Span) -> Value:
 
 def leaves(value: Value) -> Iterator[Scalar]:
     """Yield all scalars in a value."""
-    if isinstance(value, Scalar):
-        yield value
-    for inner in (entry.value for entry in value) if isinstance(value, MapNode) else value.items if isinstance(value, ListNode) else ():
-        yield from leaves(inner)
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Scalar):
+            yield value
+        else:
+            waiting += reversed([entry.value for entry in value] if isinstance(value, MapNode) else value.items)
 
 
 def plain(value: Value) -> object:

@@ -191,21 +191,16 @@ def format_price(result: PlanningResult, candidate: CostedDesign, question: Plan
     return f"{size}{with_unit(seconds(candidate.total))} ({format_difference(candidate.total, result.best.total)}): {escape(words)}"
 
 
-def list_extrapolated(account: Account) -> list[str]:
-    """Return the tasks of the plan with extrapolated times, in order."""
-    return [task_name(account.planned.question, basis.task) for basis in account.bases if basis.kind == BEYOND]
-
-
 def format_assumption(account: Account, brief: bool = False) -> str:
     """Format ` under times extrapolated for actor, 8.0x beyond what was measured`; else "".
 
     `brief` without the components: ` under estimated times`.
     """
-    names = list_extrapolated(account)
     tasks_of_kind = {
         kind: [task_name(account.planned.question, basis.task) for basis in account.bases if basis.kind == kind]
-        for kind in (FITTED, ESTIMATED)
+        for kind in (BEYOND, FITTED, ESTIMATED)
     }
+    names = tasks_of_kind.pop(BEYOND)
     clauses = [f"{kind} for {join_names(tasks)}" for kind, tasks in tasks_of_kind.items() if tasks]
     if brief and (names or clauses):
         kinds = [*(["extrapolated"] if names else []), *(kind for kind, tasks in tasks_of_kind.items() if tasks)]

@@ -16,7 +16,7 @@ from ...models.reading import Reading
 from ...models.record import dataclass
 from ...models.report import Report
 from ...models.text.environment import Environment
-from ..stretches import components_by_accelerators
+from ..stretches import components_by_accelerators, stretches
 from ..unchecked import missing_in
 from .demands import DemandText, demands_of, list_times
 from .needs import Needs, needs_of, numbers
@@ -158,7 +158,7 @@ def _conceal(derivation: Derivation, secret: Environment) -> Derivation:
 
 def sharing_of(problem: Problem) -> SharedAccelerators:
     """Return the sharing of placed components. The cost grows with node stretches and pairs."""
-    nodes, groups = components_by_accelerators(problem, problem.build_given())
+    nodes, groups = components_by_accelerators(stretches(problem, problem.build_given()))
     order = {component.name: position for position, component in enumerate(problem.components)}
     sets: list[ColocatedSet] = []
     holders: dict[int, list[tuple[ColocatedSet, int]]] = {}

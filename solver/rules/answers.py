@@ -30,7 +30,7 @@ class DiversityConstraint:
 
         An answer with other degrees differs already.
         """
-        current = {component.name: component.parallel for component in problem.components}
+        current = {component.name: component.parallel for component in problem.components} if problem.unlike else {}
         same_degrees = [
             structure for structure in problem.unlike if all(current.get(name) == degrees for name, degrees in structure.degrees)
         ]

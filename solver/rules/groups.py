@@ -361,8 +361,8 @@ class GroupInNode(ComponentRule):
 
         PW218 checks the others.
         """
-        default = [c for c in problem.components if not any(keep.unit == TP for keep in c.keep)]
-        return [component for component in default if component.parallel.tp > 1 and problem.kind(component) != NODE]
+        wide = [component for component in problem.components if component.parallel.tp > 1 and problem.kind(component) != NODE]
+        return [component for component in wide if not any(keep.unit == TP for keep in component.keep)]
 
     def encode(self, problem: Problem, component: Component, variables: Variables) -> None:
         """Constrain given parts; units keep searched groups whole.

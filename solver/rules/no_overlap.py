@@ -132,9 +132,11 @@ class NoOverlap(ComponentRule):
         if len(sets) + bool(foreign) < 2:
             return  # a single holder cannot overlap
         holders_at: dict[tuple[int, str], list[Holder]] = {}
+        masks_at, is_met = dict[tuple[int, str], int](), False
         for stretch in foreign:
             for rank in range(stretch.node.rank, stretch.stop):
                 holders_at[rank, ACCELERATOR] = [("another job", "", stretch.node.taken)]
+                masks_at[rank, ACCELERATOR] = stretch.node.taken
         masks = {component.name: assignment.masks(component.name) for members in sets for component in members}
         for members in sets:
             set_masks: dict[tuple[int, str], int] = {}
@@ -142,7 +144,11 @@ class NoOverlap(ComponentRule):
                 for place, mask in masks[component.name].items():
                     set_masks[place] = set_masks.get(place, 0) | mask
             for place, mask in set_masks.items():
+                is_met = is_met or bool(masks_at.get(place, 0) & mask)
+                masks_at[place] = masks_at.get(place, 0) | mask
                 holders_at.setdefault(place, []).append(("+".join(component.name for component in members), members[0].name, mask))
+        if not is_met:
+            return
         inner_names: dict[tuple[str, str], list[str]] | None = None
         fixes: dict[tuple[str, str], str] = {}
         for (rank, kind), entries in sorted(holders_at.items()):

@@ -250,7 +250,7 @@ class InStep(ComponentRule):
 
         In the written order of the components.
         """
-        names = [component.name for component in problem.components]
+        names = [component.name for component in problem.components] if problem.job.in_step else []
         pairs = [(problem[first], problem[second]) for first in names for second in names if (first, second) in problem.job.in_step]
         return [pair for pair in pairs if self._is_said(problem, *pair)]
 

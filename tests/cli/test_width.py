@@ -11,6 +11,7 @@ import subprocess
 import sys
 import termios
 from pathlib import Path
+from typing import Sequence
 
 import click
 import pytest
@@ -31,13 +32,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def in_terminal(columns: int, *words: str) -> tuple[int, list[str]]:
+def in_terminal(columns: int, *words: str, command: Sequence[str] = ("-m", "placewright")) -> tuple[int, list[str]]:
     """Exit code and lines, without colour, of a command in a terminal."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")} | {"TERM": "xterm"}
-    command = [sys.executable, "-m", "placewright", *words]
-    process = subprocess.Popen(command, stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL, env=environment)
+    process = subprocess.Popen([sys.executable, *command, *words], stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL, env=environment)
     os.close(theirs)
     printed = b""
     while True:
@@ -91,6 +91,42 @@ def test_help_fits_a_terminal(columns: int, verb: str) -> None:
     whole = re.compile(r"  (placewright|cat|curl|eval|#|  -|-{1,2}[\w-]+( \[\S+\])?$)")  # commands to be copied, words of an option
     assert max(len(line) for line in lines if not whole.match(line)) <= columns
     assert max(map(len, lines)) <= 80
+
+
+LAUNCH = """
+from placewright.cli.main import run
+from placewright.runtime.detached import launches
+from placewright.runtime.detached.record import Record, Worker
+from placewright.runtime.failure import build_failure
+
+workers = tuple(Worker("actor_rollout_reference", rank, 16, rank // 8, f"node-{rank // 8}", "a" * 32, 1000 + rank, rank % 8, 8,
+    (str(rank % 8),), "") for rank in range(16))
+lost = build_failure("PW713", "b", "node `b` is lost, and with it ranks `actor` 4-7 of 16", "launch with restarts", 1)
+file = "/data/someone/experiments/configs/of/a/project/with/a/long/path/job.yaml"
+running = Record("trial", "running", 0.0, 5, file, False, "10.0.0.1:6379", workers=workers, restarts=1, allowed=2)
+records = [running, Record("other", "failed", 0.0, 5, file, True, findings=lost.findings)]
+launches.launches = lambda: [launches.LaunchStatus(record, record.state, record.findings) for record in records]
+launches.launch_named = lambda name: launches.launches()[0]
+run(["status"])
+run(["status", "trial"])
+"""
+
+
+@pytest.mark.parametrize("columns", [40, 80, 100, 200])
+def test_launches_fit_a_terminal_and_name_their_files_whole(columns: int) -> None:
+    _, lines = in_terminal(columns, command=["-c", LAUNCH])
+    file = "/data/someone/experiments/configs/of/a/project/with/a/long/path/job.yaml"
+    assert max(len(line) for line in lines if file not in line) <= columns
+    assert sum(file in line for line in lines) == 3
+    assert sum("actor_rollout_reference" in line for line in lines) >= 16
+
+
+@pytest.mark.parametrize("words", [["discover"], ["schema", "nothing"], ["launch", "run.yaml", "--dry-run"], ["verify", "--fix"]])
+@pytest.mark.usefixtures("folder")
+def test_faults_of_a_command_line_fit_a_terminal(words: list[str]) -> None:
+    code, lines = in_terminal(40, *words)
+    assert code == 2
+    assert max(map(len, lines)) <= 40
 
 
 @pytest.mark.parametrize("form", ["text", "sarif"])

@@ -125,3 +125,23 @@ def test_methods_of_the_class_itself_stay() -> None:
             return "own"
 
     assert Own(1) == Own(2) and repr(Own(1)) == "own"
+
+
+def test_a_cached_property_is_computed_once_and_a_copy_computes_its_own() -> None:
+    counts = list[int]()
+
+    @record.dataclass(frozen=True)
+    class Counted:
+        x: int
+
+        @record.cached_property
+        def double(self) -> int:
+            """Twice the number."""
+            counts.append(self.x)
+            return 2 * self.x
+
+    one = Counted(1)
+    assert (one.double, one.double, record.replace(one, x=3).double) == (2, 2, 6)
+    assert counts == [1, 3]
+    assert Counted.double.__doc__ == "Twice the number."
+    assert one == Counted(1) and hash(one) == hash(Counted(1))

@@ -18,7 +18,7 @@ KEYS = ("cluster", "allow", "components", "relations", "links", "objective", "wo
 """Keys of a native file; `NativeForm` has their types."""
 _OF_COMPONENTS = ("accelerators", "colocate_with", "memory", "node_group", "parallel", "placement", "processes", "seconds", "within")
 """Keys of a component that identify a native file."""
-_OTHERS = ("apiVersion", "asyncapi", "openapi", "swagger")
+_OTHERS = frozenset({"apiVersion", "asyncapi", "openapi", "swagger"})
 """Top-level keys of other file formats with `components:`."""
 PROGRAMS: tuple[str, ...] = ()
 """Empty: no program of a script is recognised by name."""
@@ -43,7 +43,7 @@ def signs(root: MapNode) -> Signs:
     native keys, for files with foreign top-level keys.
     """
     components = root.get("components")
-    if components is None or any(root.get(key) is not None for key in _OTHERS):
+    if components is None or not _OTHERS.isdisjoint(entry.key.text for entry in root):
         return Signs()
     lines = list(components) if isinstance(components, MapNode) else []
     inner, names = [line.value for line in lines], {line.key.text for line in lines}

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ...text.interpolation import Interpolator
+from ...text.interpolation_text import holds_interpolation
 from ...text.nearest import nearest
 from ...text.tree import Entry, MapNode, Scalar
 from ...training_job import FileLimits
@@ -40,7 +41,7 @@ PLACEMENT = "component_placement"
 def signs(root: MapNode) -> Signs:
     """Return the evidence: a `cluster` map with placements (also misspelt), or with hints."""
     cluster = root.get("cluster")
-    if isinstance(cluster, Scalar):
+    if isinstance(cluster, Scalar) and holds_interpolation(cluster.text):
         cluster, _ = Interpolator(root, partial=True).target(cluster, ("cluster",))
     if not isinstance(cluster, MapNode):
         return Signs()

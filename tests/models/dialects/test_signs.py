@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from placewright.models.dialect_names import DIALECTS
 from placewright.models.dialects.load import read
@@ -82,3 +85,13 @@ def test_a_named_dialect_is_taken_without_a_word() -> None:
 def test_what_nothing_speaks_for_is_no_configuration() -> None:
     reading = read(Source("api.yaml", "openapi: 3.0.0\ncomponents: {schemas: {Pet: {type: object}}}\n"))
     assert [finding.code for finding in reading.findings] == ["PW010"]
+
+
+@pytest.mark.parametrize("text", [NATIVE, "cluster: 1x8\n" + NATIVE, "cluster: 1x8\ncomponents: {actor: {accelerators: 8}}\n"])
+def test_a_native_file_loads_no_other_dialect_but_that_of_its_keys(text: str) -> None:
+    script = (
+        "import sys, placewright as pw; pw.verify(sys.argv[1]); "
+        "print(*sorted({name.split('.')[3] for name in sys.modules if name.startswith('placewright.models.dialects.')} & {'roll', 'verl'}))"
+    )
+    done = subprocess.run([sys.executable, "-c", script, text], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
