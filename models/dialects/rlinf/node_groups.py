@@ -21,7 +21,7 @@ from ...machines.shorthand import DeclaredNodes
 from ...placements.correction import correct_text
 from ...placements.placement_text import NumberedResources
 from ...placements.run_checks import Claims
-from ...ranks import CODES_BY_REASON, RankError, Ranks, merge, parse_ranks, without, write_ranks
+from ...ranks import CODES_BY_REASON, RankError, Ranks, merge, parse_ranks, without
 from ...record import dataclass
 from ...text.edit import in_flow_map, plain_or_quoted
 from ...text.tree import ListNode, MapNode, Scalar, Value, find, kind_of, plain
@@ -39,21 +39,13 @@ def read_node_ranks(
     """
     if is_unknown(value):
         return None
-    if isinstance(value, Scalar):
-        return _expression(notes, value, subject, size, whole, in_flow)
-    items = value.items if isinstance(value, ListNode) else ()
-    if not items or not all(isinstance(item, Scalar) and not is_unknown(item) for item in items):
+    if joined := join_list(notes, value, in_flow):
+        report(notes, "node_ranks list", subject, value, joined[1], text=joined[0].text)
+        value = joined[0]
+    if not isinstance(value, Scalar):
         notes.report_type(subject, "node_ranks", value, "a rank expression such as `0-3`", "write `0-3` or `0,2`")
         return None
-    rank_sets = [_expression(notes, item, subject, size, whole, True) for item in items if isinstance(item, Scalar)]
-    ranges = merge([interval for ranks in rank_sets if ranks is not None for interval in ranks.ranges])
-    text = write_ranks(ranges)
-    edit = Edit(value.span, in_flow_map(text) if in_flow else plain_or_quoted(text)) if text else None
-    report(notes, "node_ranks list", subject, value, edit, text=text)
-    return None if None in rank_sets else Ranks(ranges)
-
-
-def _expression(notes: Notes, scalar: Scalar, subject: str, size: int | None, whole: Ranks | None, in_flow: bool) -> Ranks | None:
+    scalar = value
     if scalar.is_null:
         report(notes, "node_ranks empty", subject, scalar, notes.replace(scalar, "all"))
         return whole or (Ranks((range(size),)) if size is not None else None)
@@ -73,6 +65,17 @@ def _expression(notes: Notes, scalar: Scalar, subject: str, size: int | None, wh
         code, message = CODES_BY_REASON[problem.reason], f"`node_ranks` of `{subject}`: {problem}"
         notes.error(code, subject, message, place, problem.label, help, edit)
         return parse_ranks(better, size, "node rank") if better is not None else None
+
+
+def join_list(notes: Notes, value: Value, in_flow: bool) -> tuple[Scalar, Edit | None] | None:
+    """Return the items of a list as one text, and the edit that writes it; None for another value."""
+    items = value.items if isinstance(value, ListNode) else ()
+    texts = [item.text for item in items if isinstance(item, Scalar) and not is_unknown(item)]
+    if not texts or len(texts) < len(items):
+        return None
+    text = ",".join(texts)
+    edit = notes.replace(value, in_flow_map(text) if in_flow else plain_or_quoted(text))
+    return Scalar(text, "tag:yaml.org,2002:str", value.span, value.span), edit
 
 
 _SOFTWARE_KEYS = ("node_ranks", "env_vars", "python_interpreter_path")

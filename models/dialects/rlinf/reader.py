@@ -25,10 +25,10 @@ from ..unread import counting_keys
 from .checks import check_settings, is_whole, missing_keys
 from .components import Context, accelerators_per_node, component_placement, names_in, read_components
 from .known import AT_PLACEMENT, CAPABILITIES, ENVIRONMENT, KEY, NAMES, is_profiled, release_of
-from .modes import Mode, apply_mode, with_own_degrees
+from .modes import Mode, apply_mode
 from .modes.plans import undivided_components
 from .node_groups import machines_of, read_node_groups, warn_of_hidden
-from .planning.hints import PlannedPart, hints_of_started, split_measured_on, with_phases_of_idle
+from .planning.hints import PlannedPart, hints_of_started
 from .section import check_keys, check_profiling, read_num_nodes, section_of
 from .work import batches, environments, models, sizes
 
@@ -121,13 +121,12 @@ class RlinfReader(Skeleton):
         count = read_num_nodes(notes, section, num_nodes)
         groups = read_node_groups(notes, self._value(section, "node_groups"), count)
         check_profiling(notes, self._value(section, "profiling"))
-        self.block, measured_counts = split_measured_on(notes, self.document.root, self.hints())
+        self.block = self.hints()
         anchor = num_nodes or section
         cluster = None if count is None else machines_of(notes, count, anchor, groups.groups, self.machines)
-        per_node = self.machines.count if isinstance(self.machines, DeclaredNodes) and not groups.groups else 0
         if cluster is not None and cluster.counted:
             warn_of_hidden(notes, cluster)
-        context = Context(notes, cluster, groups, per_node, lacks_nodes=isinstance(self.machines, Cluster))
+        context = Context(notes, cluster, groups, lacks_nodes=isinstance(self.machines, Cluster))
         components = read_components(context, placements) if placements is not None else ()
         if cluster is None or count is None:
             return None
@@ -139,19 +138,19 @@ class RlinfReader(Skeleton):
         if self.is_anew and cluster.counted:
             from .planning.opening import open_ranks
 
-            self.planned = open_ranks(notes, self.settings, cluster, components, self.block, measured_counts)
+            self.planned = open_ranks(notes, self.settings, cluster, components, self.block)
         return cluster
 
     def _merge_hints(self, cluster: Cluster, is_placed: bool) -> HintedJob:
         """Return the components with hints, without hints about components that never start."""
         notes, settings, root, components = self.notes, self.settings, self.document.root, self.planned.components
-        whole, names = self.block, [component.name for component in components]
-        if whole is not None and is_profiled(root, whole):
-            self.block = hints_of_started(settings, root, whole, components, self.planned)
+        if self.block is not None and is_profiled(root, self.block):
+            self.block = hints_of_started(settings, root, self.block, components, self.planned)
         if is_placed and (self.block is not None or root.get(KEY) is not None):
             from .planning.opening import misspelt_times
 
             task = settings.at("runner.task_type")
+            names = [component.name for component in components]
             self.block = misspelt_times(notes, root.get(KEY), self.block, names, task.text if isinstance(task, Scalar) else "")
         draft = HintedJob(components, self.planned.relations)
         if self.block is not None:
@@ -159,9 +158,7 @@ class RlinfReader(Skeleton):
 
             without_division = undivided_components(settings, root, self.hinted)
             draft = add_block(self.block, cluster, components, notes.findings, self.planned.relations, without_division)
-        if self.is_profiled:
-            draft = with_own_degrees(settings, draft, bool(self.planned.own))
-        return replace(draft, components=with_phases_of_idle(settings, cluster, whole, self.block, names, draft.components))
+        return draft
 
     def _work(self, mode: Mode) -> None:
         """Apply the job's demands on sizes, environments, models and, by level, batches."""

@@ -18,10 +18,9 @@ from typing import Callable, Mapping
 
 from ....component import COLOCATED, DISJOINT, IN_ORDER, SUBSET
 from ....configuration.notes import is_unknown
-from ....configuration.settings import Settings
 from ....findings.finding import Severity
 from ....findings.span import Edit
-from ....job import HintedJob
+from ....parallel import UNDIVIDED
 from ....planning.arrangement import ProcessShape
 from ....problem import AMOUNT
 from ....ranks import write_range
@@ -31,9 +30,9 @@ from ..known import CRITICS_INFERENCE, DEGREE, FOLDER, FSDP, INFERENCE, INFERRIN
 from .arrangement import APART, CRITIC, Arrangement, arrangement, check_arrangement, check_engine_tp, check_inference, relate
 from .packing import engine_degrees, fits_in, fits_whole, pack, raise_minimum, runs_in_mode, shape_of_rollout, take_for_accelerators
 from .plans import arrangements, check_engine_weights, check_inference_weights, clear_degrees, sections_of_inference, shapes_of_choices
-from .state import Mode, Placer, degrees_in_section, placer_of, placing_tp
+from .state import Mode, Placer, placing_tp
 
-__all__ = ["Mode", "Placer", "apply_mode", "with_own_degrees"]
+__all__ = ["Mode", "Placer", "apply_mode"]
 
 
 def _model_parallel(mode: Mode) -> None:
@@ -207,6 +206,9 @@ def _judge(mode: Mode, shape: ProcessShape | None) -> None:
 
 def _hybrid(mode: Mode) -> None:
     clear_degrees(mode, "actor")
+    for name in mode.merged.choices:  # RLinf reads no degrees here: explicit ranks have none
+        if (component := mode.components.get(name)) and component.runs is not None:
+            mode.components[name] = replace(component, parallel=UNDIVIDED)
     is_faulty = any(finding.severity is Severity.ERROR for finding in mode.notes.findings)
     # Otherwise the file may place more components than were read.
     if not mode.notes.partial and (mode.written or not is_faulty):
@@ -220,26 +222,6 @@ _APPLY: Mapping[Placer, Callable[[Mode], None]] = {
     Placer.MULTI_AGENT: _multi_agent,
     Placer.MULTI_AGENT_EVAL: _multi_agent_evaluation,
 }
-
-
-def with_own_degrees(settings: Settings, draft: HintedJob, is_planned: bool) -> HintedJob:
-    """Return components of embodied jobs with the file's own degrees, where hints leave them open.
-
-    RLinf starts explicit ranks with these degrees; of open degrees they come first. In a planned
-    job they also hold for components with times for these degrees only. Other modes read the
-    degrees themselves.
-    """
-    if placer_of(settings, settings.word("runner.task_type", SETTING) or "") is not Placer.HYBRID:
-        return draft
-    own_degrees = {name: degrees_in_section(settings, name) or offers[0] for name, offers in draft.choices.items()}
-    for component in draft.components if is_planned else ():
-        degrees = degrees_in_section(settings, component.name) if component.timed and "parallel" not in component.spans else None
-        rows = component.timed.measured if component.timed and degrees else ()
-        if degrees and any(row.holds_with(degrees) for row in rows) and not any(row.holds_with(component.parallel) for row in rows):
-            own_degrees[component.name] = degrees
-    choices = {name: tuple(sorted(offers, key=lambda parallel: parallel != own_degrees[name])) for name, offers in draft.choices.items()}
-    components = tuple(replace(component, parallel=own_degrees.get(component.name, component.parallel)) for component in draft.components)
-    return replace(draft, components=components, choices=choices)
 
 
 def apply_mode(mode: Mode) -> None:

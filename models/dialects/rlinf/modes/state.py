@@ -25,7 +25,7 @@ from ....placements.run import Run
 from ....planning.arrangement import FrameworkArrangement, ProcessShape
 from ....record import dataclass
 from ....text.nearest import nearest
-from ....text.tree import MapNode, Scalar, Value, find
+from ....text.tree import MapNode, Value, find
 from ...checks import Facts
 from ..known import CRITICS_INFERENCE, DEGREE, FSDP, INFERENCE, INFERRING, MEGATRON, MULTI_AGENT, SETTING, names, report, task_facts
 
@@ -64,15 +64,6 @@ class ParallelSettings:
 
 
 _ONE = Amount(1, _CP)
-
-
-def degrees_in_section(settings: Settings, name: str) -> Parallel | None:
-    """Return the degrees in a component's section, else None; nothing is noted."""
-    path, keys = SECTIONS.get(name, ("", {}))
-    entries = {degree: settings.at(f"{path}.{key}") for degree, key in keys.items() if settings.has(f"{path}.{key}")}
-    values = {degree: value.value for degree, value in entries.items() if isinstance(value, Scalar)}
-    sizes = {degree: size for degree, size in values.items() if isinstance(size, int) and type(size) is int and size > 0}
-    return Parallel(**sizes) if sizes and len(sizes) == len(entries) else None
 
 
 def degrees_of(settings: Settings, name: str) -> ParallelSettings:

@@ -6,52 +6,17 @@ RLinf's tool takes the ranks of the file for those of the measured run
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Collection, Mapping, Sequence
 
 from ....component import Component, Relation
-from ....configuration.notes import Notes
 from ....configuration.settings import Settings
-from ....findings.finding import UnusableInput
-from ....hints.block import BlockForm, FileForm, hinted_entries, timed_names, without
-from ....hints.forms import HintForm
-from ....machines.cluster import Cluster
+from ....hints.block import timed_names, without
 from ....placements.run import Run
 from ....record import dataclass
-from ....text.form import Form, fill, form_of, key, map_of
 from ....text.tree import MapNode, Value, with_value
-from ....text.values import count_key
-from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, find_placed, report
+from ..known import CRITICS_INFERENCE, INFERENCE, INFERRING, PLANS, find_placed
 from ..modes.state import masks
-
-MEASURED_ON = "measured_on"
-
-
-class MeasuredOnForm(Form):
-    """The key about a cost of a component."""
-
-    measured_on = count_key(16, "on how many accelerators its cost in `profile_data` was measured, if not on those of its ranks")
-
-
-class RLinfHintForm(HintForm, MeasuredOnForm):
-    """Hints about one component of an RLinf job."""
-
-
-class RLinfBlockForm(BlockForm):
-    """Hints about the components of the file, which RLinf ignores."""
-
-    components = key(map_of(form_of(RLinfHintForm)), default={}, description=BlockForm.keys["components"].description)
-
-
-class RLinfFileForm(FileForm):
-    """A file of RLinf; all of its keys but one are RLinf's own."""
-
-    placewright = key(form_of(RLinfBlockForm), default=RLinfBlockForm(), description=FileForm.keys["placewright"].description)
-
-
-def file_form() -> type[Form]:
-    """See `Dialect.file_form`."""
-    return RLinfFileForm
 
 
 @dataclass(frozen=True)
@@ -71,28 +36,6 @@ class PlannedPart:
     relations: tuple[Relation, ...] = ()
 
 
-def split_measured_on(notes: Notes, root: MapNode, block: Value | None) -> tuple[Value | None, Mapping[str, int]]:
-    """Return the block without `measured_on`, and component -> that count.
-
-    The block is None if nothing else is in it. A value that is not a count, or without a cost in the
-    file, is an error.
-    """
-    counts, costs = dict[str, int](), root.get(KEY)
-    for name, entry in hinted_entries(block).items():
-        if not isinstance(block, MapNode) or not isinstance(entry.value, MapNode) or not (count_entry := entry.value.entry(MEASURED_ON)):
-            continue
-        try:
-            count = fill(MeasuredOnForm, MapNode((count_entry,), entry.value.span), name, f"the hints of `{name}`").measured_on
-            if not isinstance(costs, MapNode) or costs.get(f"{name}{COST}") is None:
-                report(notes, "measured_on without cost", name, count_entry.value.span)
-            elif count is not None:
-                counts[name] = count
-        except UnusableInput as problem:
-            notes.findings += problem.findings
-        block = without(block, [name]) if len(entry.value.entries) == 1 else with_value(block, f"components.{name}.{MEASURED_ON}", None)
-    return block, counts
-
-
 def hints_of_started(
     settings: Settings, root: MapNode, block: Value, components: tuple[Component, ...], planned_part: PlannedPart
 ) -> Value | None:
@@ -110,29 +53,6 @@ def hints_of_started(
     hints = without(block, idle if shares else unstarted_inference(settings, names, timed_names(block)))
     result = with_value(hints, "plan", None) if isinstance(hints, MapNode) else None
     return result if result and result.entries else None
-
-
-def with_phases_of_idle(
-    settings: Settings, cluster: Cluster, whole: Value | None, rest: Value | None, names: Collection[str], members: tuple[Component, ...]
-) -> tuple[Component, ...]:
-    """Return components with the phases of idle components added to their stand-ins.
-
-    An idle component has hints in `whole`, not in `rest`; its stand-in does its work. `names` are
-    the components of the file, `members` the same with their hints.
-    """
-    idle = [entry for name, entry in hinted_entries(whole).items() if name in INFERENCE and name not in hinted_entries(rest)]
-    if not idle:
-        return members
-    from ....hints.add import add_hints
-
-    components, started_names = {component.name: component for component in members}, set(names)
-    for idle_component in add_hints(MapNode(tuple(idle), idle[0].key.span), cluster, members, []).components:
-        worker = components.get(INFERENCE.get(idle_component.name, "")) if idle_component.name not in components else None
-        # Without phases the trained component has its memory all the time.
-        if worker and worker.phases and idle_component.phases and is_separate(settings, idle_component.name, started_names, ()):
-            started_names.add(idle_component.name)
-            components[worker.name] = replace(worker, phases=tuple(dict.fromkeys((*worker.phases, *idle_component.phases))))
-    return tuple(components.values())
 
 
 def is_started(settings: Settings, name: str, names: Collection[str]) -> bool:

@@ -25,7 +25,7 @@ from ....record import dataclass
 from ....roles import ROLES
 from ....text.document import Document
 from ....text.nearest import nearest
-from ....text.tree import MapNode, Scalar, Value, find, with_value
+from ....text.tree import MapNode, Value, find, with_value
 from ...following import ChosenDegrees, interpolates, report_all_refused, with_dependent_degrees, with_hint
 from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, all_tasks, list_words, report, task_facts, time_advice
 from ..modes.state import TASKS, Placer, degree_keys, placer_of
@@ -34,20 +34,17 @@ from .times import BATCH, BY_ENVIRONMENTS, TimedFile, read_profile
 
 
 def open_ranks(
-    notes: Notes, settings: Settings, cluster: Cluster, components: tuple[Component, ...], hints: Value | None, counts: Mapping[str, int]
-) -> PlannedPart:
-    """Return the file with planned ranks left open; unchanged, with a warning, if impossible.
-
-    `counts`: accelerators that costs were measured on, where the hints state them.
-    """
+    notes: Notes, settings: Settings, cluster: Cluster, components: tuple[Component, ...], hints: Value | None
+) -> PlannedPart:  # fmt: skip
+    """Return the file with planned ranks left open; unchanged, with a warning, if impossible."""
     task = settings.word("runner.task_type", PLANS) or ""
     faults, unchecked_before = len(notes.findings), len(notes.unchecked)
     profile = read_profile(notes, settings)
     if len(notes.findings) > faults:
         return PlannedPart(components)
     on_accelerators = [member for member in components if member.runs and cluster.kind(member.node_groups) == ACCELERATOR]
-    with_ranks = {component.name: _move_to_group(component, cluster, hints) for component in on_accelerators}
-    file = TimedFile(notes, settings, cluster, task, with_ranks, profile, hints, counts)
+    with_ranks = {component.name: component for component in on_accelerators}
+    file = TimedFile(notes, settings, cluster, task, with_ranks, profile, hints)
     why = _explain_closed(file)
     times = None if why else file.times()
     if times is None:
@@ -59,7 +56,7 @@ def open_ranks(
         return PlannedPart(components)
     file.check({name: component_times for name, component_times in times.items() if name not in file.hinted})
     open_components = {name: with_ranks[name] for name in with_ranks if name in times or name in file.hinted}
-    if task != "embodied" and (span := profile.span()) and profile.costs.keys() - counts.keys() and (texts := file.find_measured_on()[1]):
+    if task != "embodied" and (span := profile.span()) and (texts := file.find_measured_on()[1]):
         report(notes, "costs measured", KEY, span, assumption=texts[0], further=texts[1:])
     followers = file.followers(open_components, times)
     # RLinf does not start inference where actor and rollout share accelerators.
@@ -81,14 +78,6 @@ def open_ranks(
         for name, leader in followers.items()
     )
     return PlannedPart(tuple(by_name.values()), baseline, relations)
-
-
-def _move_to_group(component: Component, cluster: Cluster, hints: Value | None) -> Component:
-    """Return the component on the node group of its hints, beyond what RLinf's entries name."""
-    label_value = find(hints, f"components.{component.name}.node_group") if hints is not None else None
-    label = label_value.text if isinstance(label_value, Scalar) else ""
-    is_known = label in cluster.groups and cluster.kind((label,)) == ACCELERATOR
-    return replace(component, node_groups=(label,)) if is_known else component
 
 
 def _inference(file: TimedFile, times: Mapping[str, TimedComponent]) -> list[str]:

@@ -206,7 +206,6 @@ class TimedFile:
     placed : components with ranks on accelerators.
     profile : times of the section `profile_data`.
     hints : block `placewright` of the file.
-    counts : component -> accelerators that its cost was measured on, where hints state them.
     """
 
     notes: Notes
@@ -216,7 +215,6 @@ class TimedFile:
     placed: ComponentsByName
     profile: ProfileData
     hints: Value | None
-    counts: Mapping[str, int]
 
     @property
     def hinted(self) -> frozenset[str]:
@@ -242,14 +240,14 @@ class TimedFile:
         batch, running = batch_of(settings), settings.whole("rollout.max_running_requests", PLANS, 1)
         if batch is None:
             return None
-        total, (default, _), choices = self.cluster.total(), self.find_measured_on(), self._choices()
+        total, (measured_on, _), choices = self.cluster.total(), self.find_measured_on(), self._choices()
         times: dict[str, TimedComponent] = {}
         for name, cost in self.profile.costs.items():
             if (name not in self.placed and not is_separate(settings, name, self.placed, times)) or (
                 name in INFERRING and not infers(settings)
             ):
                 continue
-            measured_on, own_degrees = self.counts.get(name, default), degrees_of(settings, name).parallel
+            own_degrees = degrees_of(settings, name).parallel
             if own_degrees is None or running is None:
                 return None
             table: Callable[[int], Table]
@@ -273,8 +271,7 @@ class TimedFile:
                 table = simulated_table(self.profile.shares[name], amount.value, self.size(name), even=name == "env")
             elif name in self.profile.costs:
                 formula = formula_of(self.settings.word(f"{name}.training_backend", PLANS))
-                measured_on = self.counts.get(name, assignment.count_held(name))
-                table = trained_table(self.profile.costs[name], measured_on, 1, self.size(name), Batch(1, 1, 1), formula)
+                table = trained_table(self.profile.costs[name], assignment.count_held(name), 1, self.size(name), Batch(1, 1, 1), formula)
             else:
                 continue
             times[name] = TimedComponent(tuple(_rows(table)), TABLE)

@@ -141,6 +141,6 @@ def test_other_keys_of_the_cluster_are_left_alone(read) -> None:
 def test_a_list_that_is_written_elsewhere_is_shown_at_both_places(read) -> None:
     text = "cluster:\n  num_nodes: 2\n  node_groups: ${groups}\n  component_placement: {}\ngroups:\n- label: a\n  node_ranks: ${ranks}\nranks: [0, 1]\n"
     finding = read(text).findings[0]
-    assert (finding.code, finding.span.line, finding.origin.line, finding.edit.text) == ("PW105", 7, 8, "0-1")
+    assert (finding.code, finding.span.line, finding.origin.line, finding.edit.text) == ("PW105", 7, 8, "0,1")
     nested = read(text.replace("label: a", "label: node").replace("ranks: [0, 1]", "ranks: 0")).findings[0]
     assert (nested.code, nested.span.line, nested.origin.line) == ("PW113", 3, 6)
