@@ -27,7 +27,7 @@ from ....component import Parallel
 from ....configuration.settings import Amount, Settings
 from ....hints.block import timed_names
 from ....parallel import UNDIVIDED
-from ....planning.arrangement import CountConstraint, FrameworkArrangement, PairedShapes, ProcessShape
+from ....planning.arrangement import CountConstraint, FrameworkArrangement, ProcessShape
 from ....text.tree import MapNode, Value
 from ..known import CRITICS_INFERENCE, DEGREE, FSDP, INFERENCE, INFERRING, MEGATRON, PLANS, is_profiled, time_advice
 from .arrangement import CORRECT, RECOMPUTE, find_refused_apart, inference_needed, unset_of_inference
@@ -153,8 +153,6 @@ def shapes_of_choices(mode: Mode) -> dict[str, dict[Parallel, ProcessShape]]:
     elsewhere.
     """
     shapes: dict[str, dict[Parallel, ProcessShape]] = {}
-    if mode.ways and "rollout" in mode.planned and "rollout" in mode.choices:
-        shapes["rollout"] = {parallel: ProcessShape(parallel.replica, 1, parallel) for parallel in mode.choices["rollout"]}
     actor = mode.components.get("actor")
     if actor and "actor" in mode.planned and "parallel" in actor.spans and mode.backend("actor") == FSDP:
         shapes["actor"] = {
@@ -164,96 +162,46 @@ def shapes_of_choices(mode: Mode) -> dict[str, dict[Parallel, ProcessShape]]:
     return shapes
 
 
-def _choices(mode: Mode, name: str) -> list[tuple[Parallel | None, Parallel]]:
-    """Return (choice, degrees) of a component; without open degrees its own, with choice None."""
-    choices, own_degrees = mode.choices.get(name, ()), mode.degrees(name).parallel
-    return [(choice, choice) for choice in choices] or ([(None, own_degrees)] if own_degrees else [])
-
-
-def _pair_shapes(mode: Mode, is_collocated: bool) -> tuple[PairedShapes, ...]:
-    """Return the shape of rollout per joint choice of degrees; empty without open degrees.
-
-    A megatron actor accepts a rollout tp up to its own. Stages of rollout have no effect on the
-    actor's accelerators.
-    """
-    shape_by_choice: dict[tuple[Parallel | None, Parallel | None], ProcessShape] = {}
-    engines, workers = _choices(mode, "rollout"), _choices(mode, "actor")
-    if not {"actor", "rollout"} & mode.choices.keys() or not engines or not workers:
-        return ()
-    backend, plain = mode.backend("actor"), {engine.tp for _, engine in engines if engine.pp == 1}
-    for (engine_choice, engine), (worker_choice, worker) in product(engines, workers):
-        if (backend == MEGATRON and engine.tp > worker.tp) or (is_collocated and engine.pp > 1 and engine.tp in plain):
-            continue
-        if is_collocated:
-            shape = interleave(worker.tp, engine.tp, backend == FSDP)
-        else:
-            shape = ProcessShape(engine.replica, 1, engine) if not has_weight_exchange(mode) or worker.tp % engine.tp == 0 else None
-        if shape is not None:
-            shape_by_choice[engine_choice, worker_choice] = shape
-    return (PairedShapes("rollout", "actor", shape_by_choice),)
-
-
-def _inference_pairs(mode: Mode) -> tuple[PairedShapes, ...]:
-    """Return choices of a trained component whose tp is a multiple of the inference tp."""
-    pairs = []
-    for name, role in _megatron_inference(mode):
-        worker, inference, choices = mode.degrees(role).tp, mode.degrees(name).tp, mode.choices.get(role, ())
-        # Equal degrees may depend on each other.
-        if choices and worker and inference and worker.value != inference.value:
-            fitting = [choice for choice in choices if choice.tp % inference.value == 0]
-            pairs.append(PairedShapes(role, name, {(choice, None): ProcessShape(parallel=choice) for choice in fitting}))
-    return tuple(pairs)
-
-
 def _multiples(mode: Mode, is_collocated: bool) -> tuple[CountConstraint, ...]:
-    """Return accelerator counts that fit, per choice of degrees.
+    """Return accelerator counts that fit.
 
     Together with an fsdp actor, engines interleave in whole groups of its tp; megatron has whole
     replicas. Apart, nothing is known about pipeline stages.
     """
-    workers = _choices(mode, "actor")
-    if is_collocated:
-        steps = workers if mode.backend("actor") == FSDP else []
-        return tuple(CountConstraint("rollout", "actor", worker.tp, None, choice, equal=True) for choice, worker in steps if worker.tp > 1)
-    if not has_weight_exchange(mode):
+    worker, engine = (mode.degrees(name).parallel for name in ("actor", "rollout"))
+    if worker is None or engine is None:
         return ()
-    engines = [choice for choice, engine in _choices(mode, "rollout") if engine.pp == 1]
-    return tuple(
-        CountConstraint("rollout", "actor", worker.tp, engine_choice, worker_choice)
-        for engine_choice, (worker_choice, worker) in product(engines, workers)
-    )
+    is_bound = mode.backend("actor") == FSDP and worker.tp > 1 if is_collocated else has_weight_exchange(mode) and engine.pp == 1
+    return (CountConstraint("rollout", "actor", worker.tp, equal=is_collocated),) if is_bound else ()
 
 
 def arrangements(mode: Mode) -> Iterator[FrameworkArrangement]:
     """Yield the arrangements that RLinf would start, for components without explicit ranks."""
     inference, critics, critic = mode.first_of(*INFERRING), mode.first_of(CRITICS_INFERENCE), mode.first_of("critic")
     idle = [name for name in (inference, critics) if name]
-    actor, rollout, pairings, shape = mode.degrees("actor").tp, mode.degrees("rollout").tp, _pair_shapes(mode, is_collocated=True), None
-    if actor and rollout:
+    actor, rollout, shape = mode.degrees("actor").tp, mode.degrees("rollout").tp, None
+    if actor and rollout and mode.task != "coding_online_rl":
         shape = interleave(actor.value, rollout.value, mode.backend("actor", PLANS) == FSDP)
-    shares = mode.task != "coding_online_rl" and (any(pair.shapes for pair in pairings) if pairings else shape is not None)
-    if shares:
+    if shape is not None:
         pairs = [("actor", "rollout"), ("actor", inference), (critic or "actor", critics)]
         colocations = frozenset((first, second) for first, second in pairs if second)
-        shapes = {**({"rollout": shape} if shape else {}), **_shapes(mode, idle, is_collocated=True)}
+        shapes = {"rollout": shape, **_shapes(mode, idle, is_collocated=True)}
         multiples = _multiples(mode, is_collocated=True)
-        yield FrameworkArrangement("collocated", colocations, shapes=shapes, without=frozenset(idle), multiples=multiples, paired=pairings)
+        yield FrameworkArrangement("collocated", colocations, shapes=shapes, without=frozenset(idle), multiples=multiples)
     why, help = _explain_not_apart(mode)
-    if why and not shares:
-        mode.report("neither shared nor apart", "rollout", mode.owner, why=why, help=help)
-    elif why:
-        mode.report("only shared plans", "rollout", mode.owner, why=why, help=help)
-    else:
-        all_pairs = product(("actor", "rollout"), (inference, critic))
-        candidates = [*all_pairs, ("actor", "rollout"), (critic or "rollout", critics), ("rollout", critics)]
-        separations = frozenset((first, second) for first, second in candidates if second and first != second)
-        shapes = _shapes(mode, idle, is_collocated=False)
-        if "rollout" not in mode.choices and (staged_degrees := degrees_by_arrangement(mode.settings, "rollout")):
-            shapes["rollout"] = ProcessShape(staged_degrees[0].replica, 1, staged_degrees[0])
-        minima = {**least_for_inference(mode), **(_least_of_inference(mode, idle) if shares else {})}
-        pairings = (*_pair_shapes(mode, is_collocated=False), *_inference_pairs(mode))
-        multiples = _multiples(mode, is_collocated=False)
-        yield FrameworkArrangement("disaggregated", apart=separations, shapes=shapes, multiples=multiples, least=minima, paired=pairings)
+    if why:
+        if shape or not mode.choices:  # else other degrees may fit
+            mode.report("only shared plans" if shape else "neither shared nor apart", "rollout", mode.owner, why=why, help=help)
+        return
+    all_pairs = product(("actor", "rollout"), (inference, critic))
+    candidates = [*all_pairs, ("actor", "rollout"), (critic or "rollout", critics), ("rollout", critics)]
+    separations = frozenset((first, second) for first, second in candidates if second and first != second)
+    shapes = _shapes(mode, idle, is_collocated=False)
+    if staged_degrees := degrees_by_arrangement(mode.settings, "rollout"):
+        shapes["rollout"] = ProcessShape(staged_degrees[0].replica, 1, staged_degrees[0])
+    minima = {**least_for_inference(mode), **(_least_of_inference(mode, idle) if shape else {})}
+    multiples = _multiples(mode, is_collocated=False)
+    yield FrameworkArrangement("disaggregated", apart=separations, shapes=shapes, multiples=multiples, least=minima)
 
 
 def _explain_not_apart(mode: Mode) -> tuple[str, str]:
@@ -273,9 +221,9 @@ def _explain_not_apart(mode: Mode) -> tuple[str, str]:
     if refusals := find_refused_apart(mode):
         names = " and ".join(f"`{path}: true`" for path in refusals)
         return f"training refuses {names} where rollout is apart", f"drop {names}"
-    if not any(pair.shapes for pair in _pair_shapes(mode, is_collocated=False)) and (why := engine_mismatch(mode)):
+    if (why := engine_mismatch(mode)) and mode.choices.keys().isdisjoint(("actor", "rollout")):
         return f"{why}, so that its engines would get no weights", "choose degrees of which one divides the other"
-    if (mismatch := inference_mismatch(mode)) and not any(pair.shapes for pair in _inference_pairs(mode)):
+    if (mismatch := inference_mismatch(mode)) and mode.choices.keys().isdisjoint((mismatch[0], INFERENCE[mismatch[0]])):
         name, why, tp, better = mismatch
         return f"{why}, so that `{name}` would get no weights", f"set `{tp.name}: {better}`"
     return "", ""
@@ -295,6 +243,5 @@ def _least_of_inference(mode: Mode, names: list[str]) -> dict[str, int]:
         tp, is_divided = placing_tp(mode.settings, name), mode.backend(role, PLANS) == MEGATRON
         own_degrees = mode.degrees(name).parallel if is_divided else None
         if tp and mode.has(role) and not (own_degrees and own_degrees.replica >= tp.value):
-            minimum = min((parallel.tp for parallel in mode.choices.get(name, ())), default=tp.value)
-            minima |= {name: minimum} if minimum > 1 else {}
+            minima |= {name: tp.value} if tp.value > 1 else {}
     return minima

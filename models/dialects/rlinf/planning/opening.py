@@ -158,12 +158,16 @@ class RlinfOpening:
             return reading
         own_runs, job = {component.name: component.runs for component in original.components if component.runs}, reading.problem.job
         job = replace(job, planning=replace(job.planning, own={name: own_runs.get(name, runs) for name, runs in job.planning.own.items()}))
-        refusals = self._refusals(reading)
+        is_joint = job.capabilities.packs
+        refusals = () if is_joint else self._refusals(reading)
         if job.choices and not refusals:
             # Roles whose degrees determine those of inference.
             roles = {role for name, role in INFERENCE.items() if name in job.planning.own}
             leaders = [name for name in job.choices if name in roles or interpolates(self.document.root)]
-            job, refusals = with_dependent_degrees(job, leaders, self._job_with)
+            job, refusals = with_dependent_degrees(job, leaders, self._job_with, is_joint)
+            every = [*(choice.ways for choice in job.planning.followed), job.planning.ways]
+            by_name = {way.name: way for ways in every for way in ways}
+            job = replace(job, planning=replace(job.planning, ways=tuple(by_name[name] for name in sorted(by_name))))
         findings = (*reading.findings, *(refusals if not reading.failed else ()))
         return replace(reading, problem=replace(reading.problem, job=job), findings=findings)
 

@@ -16,7 +16,6 @@ of a batch.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -26,10 +25,9 @@ from ....component import Component, Parallel
 from ....configuration.notes import Notes
 from ....configuration.parts import is_absent
 from ....configuration.settings import Amount, Settings
-from ....findings.finding import UnusableInput
 from ....findings.span import Span
 from ....findings.wording import with_noun
-from ....hints.block import find_plan_keys, hinted_entries, timed_names
+from ....hints.block import find_plan_keys, timed_names
 from ....hints.seconds import duration
 from ....machines.cluster import Cluster
 from ....placements.assignment import Assignment
@@ -37,7 +35,7 @@ from ....planning.curves import fit
 from ....planning.workload import SECOND, STEADY, TABLE, After, Measurement, TimedComponent, Workload
 from ....quantity import AdviceError
 from ....record import dataclass
-from ....text.tree import MapNode, Scalar, Value, find
+from ....text.tree import MapNode, Scalar, Value
 from ....times import as_it_runs
 from ..known import COST, INFERENCE, INFERRING, KEY, MEGATRON, PLANS, report
 from ..modes.state import degrees_by_arrangement, degrees_of
@@ -240,7 +238,7 @@ class TimedFile:
         batch, running = batch_of(settings), settings.whole("rollout.max_running_requests", PLANS, 1)
         if batch is None:
             return None
-        total, (measured_on, _), choices = self.cluster.total(), self.find_measured_on(), self._choices()
+        total, (measured_on, _) = self.cluster.total(), self.find_measured_on()
         times: dict[str, TimedComponent] = {}
         for name, cost in self.profile.costs.items():
             if (name not in self.placed and not is_separate(settings, name, self.placed, times)) or (
@@ -257,9 +255,8 @@ class TimedFile:
                 formula = formula_of(settings.word(f"{INFERENCE.get(name, name)}.training_backend", PLANS))
                 table = partial(trained_table, cost, measured_on, total=total, batch=batch, formula=formula)
             both_degrees = degrees_by_arrangement(settings, name) or ()
-            candidates = dict.fromkeys([*both_degrees, *((own_degrees, *choices[name]) if name in choices else ())])
-            rows = [row for parallel in candidates for row in _rows(table(parallel.replica), parallel)]
-            times[name] = TimedComponent(tuple(rows if candidates else _rows(table(own_degrees.replica))), TABLE)
+            rows = [row for parallel in both_degrees for row in _rows(table(parallel.replica), parallel)]
+            times[name] = TimedComponent(tuple(rows if both_degrees else _rows(table(own_degrees.replica))), TABLE)
         return times
 
     def _embodied_times(self) -> dict[str, TimedComponent] | None:
@@ -276,19 +273,6 @@ class TimedFile:
                 continue
             times[name] = TimedComponent(tuple(_rows(table)), TABLE)
         return times
-
-    def _choices(self) -> dict[str, tuple[Parallel, ...]]:
-        """Return the open degrees of components with costs; a later reading notes errors."""
-        choices = dict[str, tuple[Parallel, ...]]()
-        for name, entry in hinted_entries(self.hints).items():
-            value = find(entry.value, "parallel")
-            if name in self.profile.costs and isinstance(value, MapNode):
-                from ....hints.forms import ParallelForm
-                from ....text.form import fill
-
-                with suppress(UnusableInput):
-                    choices[name] = fill(ParallelForm, value, name, "").choices
-        return {name: degrees for name, degrees in choices.items() if len(degrees) > 1}
 
     def find_measured_on(self) -> tuple[int, tuple[str, ...]]:
         """Return the accelerators behind the costs, and (assumption about them, reason), if any.

@@ -95,11 +95,6 @@ def why_not(reading: Reading) -> list[Finding]:
     ("tp", "hints", "told"),
     [
         (2, "accelerators: 1", "`inference` asks for 1 accelerator, but the settings of the job need a multiple of 2"),
-        (
-            1,
-            "parallel: {tp: [8, 16]}",
-            "impossible: no plan can run `inference`: inference has tp 8 or tp 16 (the largest node has 4 accelerators)",
-        ),
     ],
 )
 def test_hints_with_which_it_can_never_be_started_may_be_left_out(tp: int, hints: str, told: str) -> None:
