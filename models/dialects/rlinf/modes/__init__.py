@@ -26,7 +26,7 @@ from ....problem import AMOUNT
 from ....ranks import write_range
 from ....text.nearest import nearest
 from ....text.tree import MapNode
-from ..known import CRITICS_INFERENCE, DEGREE, FOLDER, FSDP, INFERENCE, INFERRING, MEGATRON, SETTING, all_tasks, list_words
+from ..known import CRITICS_INFERENCE, DEGREE, FOLDER, FSDP, INFERENCE, INFERRING, MEGATRON, SETTING, facts, list_words
 from .arrangement import APART, CRITIC, Arrangement, arrangement, check_arrangement, check_engine_tp, check_inference, relate
 from .packing import engine_degrees, fits_in, fits_whole, pack, raise_minimum, runs_in_mode, shape_of_rollout, take_for_accelerators
 from .plans import arrangements, check_engine_weights, check_inference_weights, clear_degrees, sections_of_inference, shapes_of_choices
@@ -240,7 +240,7 @@ def apply_mode(mode: Mode) -> None:
         return
     if mode.packs:
         take_for_accelerators(mode)
-        need_components(mode, *mode.facts.needs)
+        need_components(mode, *mode.facts["needs"])
     _APPLY[mode.placer](mode)
     if mode.ways or not mode.packs:
         mode.shapes = shapes_of_choices(mode)
@@ -251,7 +251,7 @@ TRAINED = ("actor", "rollout")
 
 
 def _known_components() -> frozenset[str]:
-    return frozenset(name for facts in all_tasks().values() for name in facts.starts)
+    return frozenset(name for task in facts("tasks").values() for name in task["starts"])
 
 
 def need_components(mode: Mode, *names: str) -> None:
@@ -287,9 +287,9 @@ def need_sections(mode: Mode, *paths: str) -> None:
 
 def need_programs(mode: Mode) -> None:
     """Note unplaced components: an error if the program starts them, a warning if it only may."""
-    settings, task, names = mode.settings, mode.task, mode.facts.needs
+    settings, task, names = mode.settings, mode.task, [*mode.facts["needs"]]
     if task == "offline" and "eval" in mode.phases:
-        names += ("env", "rollout")
+        names += ["env", "rollout"]
     trains = task == "embodied" and settings.has("actor.training_backend") and not mode.flag("runner.only_eval")
     program = mode.notes.document.program
     is_own = program is not None and re.search(r"\btrain_(embodied_agent|async)(\.py)?$", program.name)
@@ -303,7 +303,7 @@ def check_unused(mode: Mode) -> None:
     """Note placed components without a starting task (warning) or of other tasks only (info)."""
     if not mode.task or mode.notes.partial:
         return
-    task_components, all_components = mode.facts.starts, _known_components()
+    task_components, all_components = mode.facts["starts"], _known_components()
     idle = [name for name in mode.written if name not in task_components and mode.settings.at(name) is None]
     for name in idle:
         if name not in all_components:
@@ -317,7 +317,7 @@ def check_unused(mode: Mode) -> None:
 
 def correct_component_names(mode: Mode) -> None:
     """Replace a misspelt component name by the missing name, with one error."""
-    for name in mode.facts.needs:
+    for name in mode.facts["needs"]:
         strange = [candidate for candidate in mode.written if candidate not in _known_components() and mode.settings.at(candidate) is None]
         close = None if mode.has(name) else nearest(name, strange)
         if close is None:

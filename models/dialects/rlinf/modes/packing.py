@@ -142,7 +142,7 @@ def take_for_accelerators(mode: Mode) -> None:
     """
     for name, component in mode.components.items():
         is_on_nodes = mode.cluster.kind(component.node_groups) == NODE
-        if not component.runs or not is_on_nodes or name not in mode.facts.starts or not mode.cluster.counted:
+        if not component.runs or not is_on_nodes or name not in mode.facts["starts"] or not mode.cluster.counted:
             continue
         starts = mode.cluster.numbering(component.numbered_in).first_in
         ranks = sorted({starts[run.node, run.node_group] for run in component.runs})

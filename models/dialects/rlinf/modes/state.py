@@ -162,9 +162,9 @@ def placer_of(settings: Settings, task: str) -> Placer:
     Only `data.type: wideseek_r1` identifies the multi-agent programs (examples/agent/wideseek_r1).
     """
     facts = task_facts(task)
-    has_agents = facts.agents and (settings.choice is None or settings.choice.has(MULTI_AGENT))
+    has_agents = facts["agents"] and (settings.choice is None or settings.choice.has(MULTI_AGENT))
     is_multi = has_agents and settings.word("data.type", SETTING) == MULTI_AGENT_DATA
-    return Placer(facts.agents if is_multi else facts.placer)
+    return Placer(facts["agents" if is_multi else "placer"])
 
 
 SHARES, DEMANDS = "PW401", "PW403"

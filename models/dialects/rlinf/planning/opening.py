@@ -8,16 +8,17 @@ rlinf/workers/inference/megatron_inference_worker.py (_build_inference_cfg).
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Collection, Mapping
+from typing import Callable, Collection, Mapping, Sequence
 
 from ....component import COLOCATED, UNBOUNDED, Component, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.finding import Finding, Severity
-from ....hints.block import hinted_entries, without
-from ....job import Job
+from ....hints.block import hinted_entries, timed_names, without
+from ....job import HintedJob, Job
 from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR
+from ....placements.run import Run
 from ....planning.workload import TimedComponent
 from ....problem import Problem
 from ....reading import Reading
@@ -27,21 +28,36 @@ from ....text.document import Document
 from ....text.nearest import nearest
 from ....text.tree import MapNode, Value, find, with_value
 from ...following import ChosenDegrees, interpolates, report_all_refused, with_dependent_degrees, with_hint
-from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, all_tasks, list_words, report, task_facts, time_advice
-from ..modes.state import TASKS, Placer, degree_keys, placer_of
-from .hints import PlannedPart, infers, is_separate, unstarted_inference
-from .times import BATCH, BY_ENVIRONMENTS, TimedFile, read_profile
+from ..known import (
+    COST,
+    CRITICS_INFERENCE,
+    INFERENCE,
+    INFERRING,
+    KEY,
+    PLANS,
+    facts,
+    find_placed,
+    list_words,
+    report,
+    task_facts,
+    time_advice,
+)
+from ..modes.state import TASKS, Placer, degree_keys, masks, placer_of
+from .times import BATCH, BY_ENVIRONMENTS, TimedFile, infers, is_separate, is_started, read_profile
 
 
 def open_ranks(
     notes: Notes, settings: Settings, cluster: Cluster, components: tuple[Component, ...], hints: Value | None
-) -> PlannedPart:  # fmt: skip
-    """Return the file with planned ranks left open; unchanged, with a warning, if impossible."""
+) -> tuple[HintedJob, Mapping[str, Sequence[Run]]]:  # fmt: skip
+    """Return the file with planned ranks left open, and these ranks; unchanged, with a warning, if impossible.
+
+    Components without times follow the planned ones on their accelerators. `inference` may be new.
+    """
     task = settings.word("runner.task_type", PLANS) or ""
     faults, unchecked_before = len(notes.findings), len(notes.unchecked)
     profile = read_profile(notes, settings)
     if len(notes.findings) > faults:
-        return PlannedPart(components)
+        return HintedJob(components), {}
     on_accelerators = [member for member in components if member.runs and cluster.kind(member.node_groups) == ACCELERATOR]
     with_ranks = {component.name: component for component in on_accelerators}
     file = TimedFile(notes, settings, cluster, task, with_ranks, profile, hints)
@@ -53,7 +69,7 @@ def open_ranks(
         unknown = next((item.why for item in reversed(notes.unchecked[unchecked_before:])), lacking)
         why = why or (unknown, f"write it into this file{unread}")
         report(notes, "times choose nothing", KEY, profile.span() or settings.top, why=why[0], help=why[1])
-        return PlannedPart(components)
+        return HintedJob(components), {}
     file.check({name: component_times for name, component_times in times.items() if name not in file.hinted})
     open_components = {name: with_ranks[name] for name in with_ranks if name in times or name in file.hinted}
     if task != "embodied" and (span := profile.span()) and (texts := file.find_measured_on()[1]):
@@ -77,7 +93,31 @@ def open_ranks(
         Relation(COLOCATED, (leader, name), None, f"`{name}` goes along with `{leader}`", proposed=True)
         for name, leader in followers.items()
     )
-    return PlannedPart(tuple(by_name.values()), baseline, relations)
+    return HintedJob(tuple(by_name.values()), relations), baseline
+
+
+def hints_of_started(
+    settings: Settings, root: MapNode, block: Value, components: tuple[Component, ...], own: Collection[str]
+) -> Value | None:
+    """Return the hints of a file with times, without components that RLinf does not start.
+
+    None if nothing remains. Where actor and rollout share accelerators, inference without ranks is
+    not started; elsewhere it is left to solve. Explicit ranks use no `plan`. `own`: planned components.
+    """
+    names = find_placed(root).union(own)
+    idle = [name for name in INFERENCE if name not in names]
+    if own:
+        return without(block, idle)
+    actor, rollout = (next((masks(component) for component in components if component.name == name), {}) for name in ("actor", "rollout"))
+    shares = actor and actor == rollout
+    hints = without(block, idle if shares else unstarted_inference(settings, names, timed_names(block)))
+    result = with_value(hints, "plan", None) if isinstance(hints, MapNode) else None
+    return result if result and result.entries else None
+
+
+def unstarted_inference(settings: Settings, names: Collection[str], candidates: Collection[str]) -> list[str]:
+    """Return inference components with hinted seconds that no program starts."""
+    return [name for name in INFERENCE if name in candidates and name not in names and not is_started(settings, name, names)]
 
 
 def _inference(file: TimedFile, times: Mapping[str, TimedComponent]) -> list[str]:
@@ -98,9 +138,9 @@ def _inference(file: TimedFile, times: Mapping[str, TimedComponent]) -> list[str
 def _explain_closed(file: TimedFile) -> tuple[str, str] | None:
     """Return why nothing is planned, and help; None if a plan is possible."""
     settings, task, with_ranks = file.settings, file.task, file.placed
-    required_names, is_embodied = task_facts(task).timed, task == "embodied"
+    required_names, is_embodied = task_facts(task)["timed"], task == "embodied"
     if not required_names:
-        planned_tasks = [name for name, facts in all_tasks().items() if facts.timed]
+        planned_tasks = [name for name in facts("tasks") if task_facts(name)["timed"]]
         return f"of task `{task or 'unknown'}` nothing is planned", f"tasks that are planned: {list_words(planned_tasks)}"
     if (placer := placer_of(settings, task)) not in (Placer.HYBRID, Placer.MODEL_PARALLEL):
         return f"of programs that place by RLinf's {placer.value} nothing is planned", f"drop `{KEY}` and `seconds`"

@@ -37,9 +37,8 @@ from ....quantity import AdviceError
 from ....record import dataclass
 from ....text.tree import MapNode, Scalar, Value
 from ....times import as_it_runs
-from ..known import COST, INFERENCE, INFERRING, KEY, MEGATRON, PLANS, report
+from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, MEGATRON, PLANS, report
 from ..modes.state import degrees_by_arrangement, degrees_of
-from .hints import infers, is_separate
 
 BY_ENVIRONMENTS = {"env": "env_profile_data", "rollout": "rollout_profile_data"}
 """Component -> key of seconds by the number of environments on an accelerator."""
@@ -99,6 +98,23 @@ def _seconds(notes: Notes, settings: Settings, path: str) -> int | None:
         advice = wrong.advice if isinstance(wrong, AdviceError) else "write the seconds of an iteration, such as `59.9`"
         notes.error("PW105", path, f"`{path}`: {wrong}", value, "no seconds", advice)
         return None
+
+
+def is_started(settings: Settings, name: str, names: Collection[str]) -> bool:
+    """Return True if programs start an inference component with actor and rollout apart."""
+    if name == CRITICS_INFERENCE:
+        return "critic" in names and bool(settings.flag("critic.use_critic_model", PLANS))
+    return name in INFERRING and infers(settings)
+
+
+def is_separate(settings: Settings, name: str, names: Collection[str], with_times: Collection[str]) -> bool:
+    """Return True if inference is a component although unplaced: actor and rollout are apart."""
+    return is_started(settings, name, names) and (name == CRITICS_INFERENCE or not set(INFERRING) & {*names, *with_times})
+
+
+def infers(settings: Settings) -> bool:
+    """Return True if probabilities are recomputed, by a separate component if apart."""
+    return bool(settings.flag("algorithm.recompute_logprobs", PLANS) or settings.flag("algorithm.importance_sampling_fix", PLANS))
 
 
 MEGATRON_FORMULA = "RLinf's formula for Megatron"
