@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import field, replace
 from itertools import accumulate
-from typing import Any, Iterator, Mapping
+from typing import Any, Mapping
 
 from ...component import UNBOUNDED, Component
 from ...configuration.notes import RANKS, Notes, ScalarText, is_unknown
 from ...derivation import ACCELERATORS_PER_NODE, Derivation, Figure
 from ...findings.finding import Fix
-from ...findings.span import Edit, Span
+from ...findings.span import Span
 from ...findings.wording import with_noun
 from ...machines.cluster import Cluster
 from ...machines.node_group import CLUSTER_LABEL, NODE
@@ -82,53 +82,31 @@ def read_labels(notes: Notes, value: Value, name: str, declaration: DeclaredGrou
     if not isinstance(value, Scalar):
         notes.report_type(name, "node_group", value, "the label of a node group", "write a label such as `a800`, or `a800,4090`")
         return None
-    entries = list(_labels_in(notes, notes.text(value, name), candidates, in_flow))
-    if len(entries) > MAX_LABELS:
-        report(notes, "too many node groups", name, value, count=len(entries), most=MAX_LABELS)
-        return None
-    if len(entries) > 1:
-        report(notes, "several node groups", name, value, count=len(entries))
-    corrections = [_check_label(notes, name, declaration, candidates, *entry) for entry in entries]
-    labels = tuple(label for label in corrections if label)
-    return labels if labels and None not in corrections else None
-
-
-def _labels_in(
-    notes: Notes, text: ScalarText, candidates: list[str], in_flow: bool
-) -> Iterator[tuple[str, str | None, Span | Scalar, Edit | None]]:
-    """Yield (label, intended label, place, edit that corrects all labels) per label of `a800,4090`.
-
-    The intended label is "" for an empty label, and None without a similar one.
-    """
+    text = notes.text(value, name)
     pieces, is_short = text.text.split(","), len(notes.findings) < MAX_SUGGESTIONS
     labels = [piece.strip() for piece in pieces] if len(pieces) > 1 else pieces
-    known_labels = {*candidates, ""}
-    corrections = [label if label in known_labels else nearest(label.strip(), candidates) if is_short else None for label in labels]
-    better = ",".join(label for label in corrections if label)
-    edit = text.replace(better, in_flow) if better and None not in corrections else None
-    for label, correction, after in zip(labels, corrections, accumulate((len(piece) + 1 for piece in pieces), initial=0)):
-        start = text.text.find(label, after)
-        is_here = text.shift is not None and label and start >= 0
-        yield label, correction, text.part(start, start + len(label)) if is_here else text.scalar, edit
-
-
-def _check_label(
-    notes: Notes, name: str, declaration: DeclaredGroups, candidates: list[str],
-    label: str, correction: str | None, place: Span | Scalar, edit: Edit | None,
-) -> str | None:  # fmt: skip
-    """Return the intended label; note an unknown label, unless its group has an error already."""
-    if label in declaration.broken or (declaration.nameless and label not in candidates):
+    if len(labels) > MAX_LABELS:
+        report(notes, "too many node groups", name, value, count=len(labels), most=MAX_LABELS)
         return None
-    if label in declaration.empty:
-        report(notes, "node group without nodes", name, place, label=label)
-        return None
-    if label not in candidates:
-        choices = ", ".join(f"`{known_label}`" for known_label in candidates[:12]) + (" ..." if len(candidates) > 12 else "")
-        edit = edit if correction is not None else None
-        better = correction or (edit.text if edit else "")
-        help = f"write `{better}`" if better else f"name one of {choices}"
-        report(notes, "node group unknown", name, place, edit, label=label, choices=choices, help=help)
-    return correction
+    if len(labels) > 1:
+        report(notes, "several node groups", name, value, count=len(labels))
+    intended = [label if label in {*candidates, ""} else nearest(label.strip(), candidates) if is_short else None for label in labels]
+    better, choices = (
+        ",".join(filter(None, intended)),
+        [*(f"`{label}`" for label in candidates[:12]), *(["..."] if candidates[12:] else [])],
+    )
+    starts = accumulate((len(piece) + 1 for piece in pieces), initial=0)
+    for label, correction, start in zip(labels, intended, (text.text.find(label, start) for label, start in zip(labels, starts))):
+        place = text.part(start, start + len(label)) if text.shift is not None and label else text.scalar
+        if label in declaration.empty:
+            report(notes, "node group without nodes", name, place, label=label)
+        elif label not in candidates and label not in declaration.broken and not declaration.nameless:
+            edit = text.replace(better, in_flow) if better and None not in intended else None
+            help = f"write `{correction or better}`" if correction or edit else f"name one of {', '.join(choices)}"
+            report(notes, "node group unknown", name, place, edit, label=label, choices=", ".join(choices), help=help)
+    is_unusable = any(label in {*declaration.broken, *declaration.empty} for label in labels)
+    is_unsure = declaration.nameless and not set(labels) <= set(candidates)
+    return None if is_unusable or is_unsure or not better or None in intended else tuple(filter(None, intended))
 
 
 def number_ranks(cluster: Cluster | None, labels: tuple[str, ...]) -> NumberedResources:

@@ -261,8 +261,6 @@ def _read_label(notes: Notes, group: MapNode, labels: set[str]) -> str | None:
     elif "," in label:
         severity, better, mark = Severity.WARNING, without_comma or "group", "a comma"
         message = f"the label `{label}` has a comma: no component can refer to it"
-    while better in labels or better in RESERVED_LABELS:
-        better += "_"
     if better:
         edit = text.replace(better, group.flow)
         report(notes, "label unusable", label, value, edit, severity=severity, message=message, mark=mark, better=better)

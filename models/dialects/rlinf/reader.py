@@ -28,7 +28,7 @@ from .checks import check_settings, is_whole, missing_keys
 from .components import Context, accelerators_per_node, component_placement, names_in, read_components
 from .known import AT_PLACEMENT, CAPABILITIES, ENVIRONMENT, KEY, NAMES, is_profiled, release_of
 from .modes import Mode, apply_mode
-from .modes.plans import undivided_components
+from .modes.arrangement import undivided_components
 from .node_groups import machines_of, read_node_groups, warn_of_hidden
 from .section import check_keys, check_profiling, read_num_nodes, section_of
 from .work import batches, environments, models, sizes

@@ -22,7 +22,6 @@ from ...training_job import TrainingJob
 from ..dialect import Rendering
 from ..written import add_title, merge_keys, put
 from .known import FSDP, MEGATRON, RESERVED_LABELS, facts
-from .section import hardware_types
 
 
 def _group(cluster: Cluster, group: NodeGroup, reasons: list[Finding]) -> Data:
@@ -36,8 +35,8 @@ def _group(cluster: Cluster, group: NodeGroup, reasons: list[Finding]) -> Data:
     elif kind == ACCELERATOR and default != ACCELERATOR:
         data["hardware_type"] = ACCELERATOR
     elif kind not in (NODE, ACCELERATOR):
-        if kind not in hardware_types():
-            names = ", ".join(hardware_types())
+        if kind not in facts("hardware"):
+            names = ", ".join(facts("hardware"))
             reasons.append(refusal(label, f"group `{label}` counts {kind}, a hardware that RLinf does not know", f"RLinf knows {names}"))
         hardware = [(rank, device) for rank in group.node_ranks for device in cluster.nodes[rank].hardware if device.type == kind]
         devices = [{"node_rank": rank, **{key: _value(text) for key, text in device.config}} for rank, device in hardware]

@@ -27,9 +27,23 @@ from ....ranks import write_range
 from ....text.nearest import nearest
 from ....text.tree import MapNode
 from ..known import CRITICS_INFERENCE, DEGREE, FOLDER, FSDP, INFERENCE, INFERRING, MEGATRON, SETTING, facts, list_words
-from .arrangement import APART, CRITIC, Arrangement, arrangement, check_arrangement, check_engine_tp, check_inference, relate
+from .arrangement import (
+    APART,
+    CRITIC,
+    Arrangement,
+    arrangement,
+    arrangements,
+    check_arrangement,
+    check_engine_tp,
+    check_engine_weights,
+    check_inference,
+    check_inference_weights,
+    clear_degrees,
+    relate,
+    sections_of_inference,
+    shapes_of_choices,
+)
 from .packing import engine_degrees, fits_in, fits_whole, pack, raise_minimum, runs_in_mode, shape_of_rollout, take_for_accelerators
-from .plans import arrangements, check_engine_weights, check_inference_weights, clear_degrees, sections_of_inference, shapes_of_choices
 from .state import Mode, Placer, placing_tp
 
 __all__ = ["Mode", "Placer", "apply_mode"]

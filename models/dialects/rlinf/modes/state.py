@@ -332,13 +332,6 @@ class Mode(Facts):
         component = self.find_on_accelerators(name)
         return component is not None and component.runs is None and "placement" not in component.spans
 
-    def steps_of(self, name: str) -> tuple[int, ...]:
-        """Return minimal multiples of the component's accelerators, by its open degrees."""
-        if name in self.choices:
-            return tuple(parallel.tp for parallel in self.choices[name])
-        follows = self.choices and name in self.planned
-        return (1,) if follows and "parallel" not in self.components[name].spans else ()
-
     def relate(self, kind: str, *names: str | None, choice: str = "") -> None:
         """Demand a relation of components if all are known and on accelerators."""
         components = [component for name in names if name and (component := self.find_on_accelerators(name))]
