@@ -47,6 +47,9 @@ def baseline_of_file(problem: Problem, result: PlanningResult) -> Baseline | Non
         source = source_of(question)
         without_limits = without_estimates(problem) if source is not None and not source.workload.heeds_estimates else None
         file_problem = as_written_degrees(without_limits or problem)
+        choices = problem.job.choices.items()
+        foreign = {name: offers for name, offers in choices if problem.own_degrees(problem[name]) not in offers}
+        file_problem = replace(file_problem, job=replace(file_problem.job, choices={**file_problem.job.choices, **foreign}))
         question = _own_part(problem, result) or planning_problem(file_problem)
     return baseline_of(file_problem, question, cost_model(result.model))
 

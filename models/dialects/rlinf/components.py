@@ -76,9 +76,9 @@ def read_labels(notes: Notes, value: Value, name: str, declaration: DeclaredGrou
         edit = notes.replace(value, CLUSTER_LABEL)
         report(notes, "node group empty", name, value, edit)
         return (CLUSTER_LABEL,) if edit else None
-    if joined := join_list(notes, value, in_flow):
-        report(notes, "node group list", name, value, joined[1], labels=joined[0].text)
-        value = joined[0]
+    if replacement := join_list(notes, value, in_flow):
+        report(notes, "node group list", name, value, replacement[1], labels=replacement[0].text)
+        value = replacement[0]
     if not isinstance(value, Scalar):
         notes.report_type(name, "node_group", value, "the label of a node group", "write a label such as `a800`, or `a800,4090`")
         return None
@@ -90,23 +90,23 @@ def read_labels(notes: Notes, value: Value, name: str, declaration: DeclaredGrou
         return None
     if len(labels) > 1:
         report(notes, "several node groups", name, value, count=len(labels))
-    intended = [label if label in {*candidates, ""} else nearest(label.strip(), candidates) if is_short else None for label in labels]
+    corrections = [label if label in {*candidates, ""} else nearest(label.strip(), candidates) if is_short else None for label in labels]
     better, choices = (
-        ",".join(filter(None, intended)),
+        ",".join(filter(None, corrections)),
         [*(f"`{label}`" for label in candidates[:12]), *(["..."] if candidates[12:] else [])],
     )
     starts = accumulate((len(piece) + 1 for piece in pieces), initial=0)
-    for label, correction, start in zip(labels, intended, (text.text.find(label, start) for label, start in zip(labels, starts))):
+    for label, correction, start in zip(labels, corrections, (text.text.find(label, start) for label, start in zip(labels, starts))):
         place = text.part(start, start + len(label)) if text.shift is not None and label else text.scalar
         if label in declaration.empty:
             report(notes, "node group without nodes", name, place, label=label)
         elif label not in candidates and label not in declaration.broken and not declaration.nameless:
-            edit = text.replace(better, in_flow) if better and None not in intended else None
+            edit = text.replace(better, in_flow) if better and None not in corrections else None
             help = f"write `{correction or better}`" if correction or edit else f"name one of {', '.join(choices)}"
             report(notes, "node group unknown", name, place, edit, label=label, choices=", ".join(choices), help=help)
     is_unusable = any(label in {*declaration.broken, *declaration.empty} for label in labels)
     is_unsure = declaration.nameless and not set(labels) <= set(candidates)
-    return None if is_unusable or is_unsure or not better or None in intended else tuple(filter(None, intended))
+    return None if is_unusable or is_unsure or not better or None in corrections else tuple(filter(None, corrections))
 
 
 def number_ranks(cluster: Cluster | None, labels: tuple[str, ...]) -> NumberedResources:

@@ -39,9 +39,9 @@ def read_node_ranks(
     """
     if is_unknown(value):
         return None
-    if joined := join_list(notes, value, in_flow):
-        report(notes, "node_ranks list", subject, value, joined[1], text=joined[0].text)
-        value = joined[0]
+    if replacement := join_list(notes, value, in_flow):
+        report(notes, "node_ranks list", subject, value, replacement[1], text=replacement[0].text)
+        value = replacement[0]
     if not isinstance(value, Scalar):
         notes.report_type(subject, "node_ranks", value, "a rank expression such as `0-3`", "write `0-3` or `0,2`")
         return None
@@ -68,7 +68,7 @@ def read_node_ranks(
 
 
 def join_list(notes: Notes, value: Value, in_flow: bool) -> tuple[Scalar, Edit | None] | None:
-    """Return the items of a list as one text, and the edit that writes it; None for another value."""
+    """Return a list as one text, with its edit; None for other values."""
     items = value.items if isinstance(value, ListNode) else ()
     texts = [item.text for item in items if isinstance(item, Scalar) and not is_unknown(item)]
     if not texts or len(texts) < len(items):

@@ -54,7 +54,9 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
         raise refuse_writing("", f"`{PLACED}` is written elsewhere")
     entries = section if isinstance(section, MapNode) else MapNode((), source.root.span)
     in_file = {name for entry in entries for name in names_of(entry)}
-    idle = _find_not_started(problem, assignment)
+    masks_by_name = {name: assignment.masks(name) for name in assignment.runs}
+    sharing = (way for way in planning.ways if way.together and all(masks_by_name.get(a) == masks_by_name.get(b) for a, b in way.together))
+    idle = next((way.without for way in sharing), frozenset())  # not started by RLinf
     new_names = [name for name in assignment.runs if name not in by_name or by_name[name].runs is None]
     lines: dict[str, Line] = {name: _line(name, by_name.get(name), problem, assignment.of(name)) for name in new_names if name not in idle}
     keeps = {name for name in lines if name in planning.own and _is_same(planning.own[name], assignment.of(name), packs)}
@@ -71,15 +73,6 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
     changes = [*edits, *edits_of(source, source.root, values)]
     _check(reading, problem, assignment, degrees, changes, new_names, idle)
     return changes
-
-
-def _find_not_started(problem: Problem, assignment: Assignment) -> frozenset[str]:
-    """Return the components that RLinf does not start in the assignment's arrangement."""
-    masks_by_name = {name: assignment.masks(name) for name in assignment.runs}
-    for arrangement in problem.job.planning.ways:
-        if arrangement.together and all(masks_by_name.get(first) == masks_by_name.get(second) for first, second in arrangement.together):
-            return arrangement.without
-    return frozenset()
 
 
 def _relabel(runs: Sequence[Run], labels: tuple[str, ...] = _WHOLE) -> Sequence[Run]:

@@ -1,4 +1,4 @@
-"""Arrangement of actor and rollout (shared, apart or in turns), RLinf's demands on it, and arrangements left to a plan.
+"""Arrangements of actor and rollout (shared, apart or in turns), and RLinf's demands on them.
 
 FSDP divides nothing by its tp: RLinf only checks that an actor has as many accelerators, and uses
 tp to hand weights to rollout. In the hybrid placement of embodied tasks RLinf reads no tp of

@@ -49,9 +49,10 @@ from .times import BATCH, BY_ENVIRONMENTS, TimedFile, infers, is_separate, is_st
 def open_ranks(
     notes: Notes, settings: Settings, cluster: Cluster, components: tuple[Component, ...], hints: Value | None
 ) -> tuple[HintedJob, Mapping[str, Sequence[Run]]]:  # fmt: skip
-    """Return the file with planned ranks left open, and these ranks; unchanged, with a warning, if impossible.
+    """Return the file with open planned ranks, and these ranks.
 
-    Components without times follow the planned ones on their accelerators. `inference` may be new.
+    It is unchanged, with a warning, if nothing can be planned. Components without times follow the
+    planned ones on their accelerators; `inference` may be new.
     """
     task = settings.word("runner.task_type", PLANS) or ""
     faults, unchecked_before = len(notes.findings), len(notes.unchecked)
@@ -97,16 +98,16 @@ def open_ranks(
 
 
 def hints_of_started(
-    settings: Settings, root: MapNode, block: Value, components: tuple[Component, ...], own: Collection[str]
+    settings: Settings, root: MapNode, block: Value, components: tuple[Component, ...], planned_names: Collection[str]
 ) -> Value | None:
     """Return the hints of a file with times, without components that RLinf does not start.
 
     None if nothing remains. Where actor and rollout share accelerators, inference without ranks is
-    not started; elsewhere it is left to solve. Explicit ranks use no `plan`. `own`: planned components.
+    not started; elsewhere it is left to solve. Explicit ranks use no `plan`. `planned_names`: planned components.
     """
-    names = find_placed(root).union(own)
+    names = find_placed(root).union(planned_names)
     idle = [name for name in INFERENCE if name not in names]
-    if own:
+    if planned_names:
         return without(block, idle)
     actor, rollout = (next((masks(component) for component in components if component.name == name), {}) for name in ("actor", "rollout"))
     shares = actor and actor == rollout
@@ -205,8 +206,8 @@ class RlinfOpening:
             roles = {role for name, role in INFERENCE.items() if name in job.planning.own}
             leaders = [name for name in job.choices if name in roles or interpolates(self.document.root)]
             job, refusals = with_dependent_degrees(job, leaders, self._job_with, is_joint)
-            every = [*(choice.ways for choice in job.planning.followed), job.planning.ways]
-            by_name = {way.name: way for ways in every for way in ways}
+            every = [*(arrangement for choice in job.planning.followed for arrangement in choice.ways), *job.planning.ways]
+            by_name = {arrangement.name: arrangement for arrangement in every}
             job = replace(job, planning=replace(job.planning, ways=tuple(by_name[name] for name in sorted(by_name))))
         findings = (*reading.findings, *(refusals if not reading.failed else ()))
         return replace(reading, problem=replace(reading.problem, job=job), findings=findings)
