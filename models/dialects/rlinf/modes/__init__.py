@@ -246,8 +246,7 @@ def apply_mode(mode: Mode) -> None:
     wrong = {finding.subject for finding in notes.findings if finding.severity is Severity.ERROR}
     hints = settings.at("placewright.components")
     mode.faulty = frozenset(entry.key.text for entry in (hints if isinstance(hints, MapNode) else ())) & wrong - mode.components.keys()
-    correct_component_names(mode)
-    check_unused(mode)
+    check_names(mode)
     if mode.packs and mode.cluster.counted and not mode.cluster.total():
         if not any(finding.severity is Severity.ERROR for finding in notes.findings):
             mode.report("cluster without accelerators", "cluster", mode.owner)
@@ -313,34 +312,27 @@ def need_programs(mode: Mode) -> None:
                 mode.report("program needs component", name, mode.owner, severity=severity, task=task)
 
 
-def check_unused(mode: Mode) -> None:
-    """Note placed components without a starting task (warning) or of other tasks only (info)."""
-    if not mode.task or mode.notes.partial:
-        return
-    task_components, all_components = mode.facts["starts"], _known_components()
-    idle = [name for name in mode.written if name not in task_components and mode.settings.at(name) is None]
-    for name in idle:
-        if name not in all_components:
-            span, close = mode.written[name], nearest(name, [candidate for candidate in task_components if not mode.has(candidate)])
-            help = f"write `{close}`" if close else f"drop it; components of this task are {list_words(task_components)}"
-            edit = Edit(span, close) if close and span.length == len(name) else None
+def check_names(mode: Mode) -> None:
+    """Replace misspelt names of needed components, with an error, and note components without a starting task.
+
+    Those of other tasks are one note, all others warnings.
+    """
+    known, starts, is_whole = _known_components(), mode.facts["starts"], bool(mode.task) and not mode.notes.partial
+    foreign = [name for name in mode.written if name not in starts and mode.settings.at(name) is None]
+    for name in (candidate for candidate in foreign if candidate not in known):
+        span, needed = mode.written[name], nearest(name, [candidate for candidate in mode.facts["needs"] if not mode.has(candidate)])
+        close = needed or nearest(name, [candidate for candidate in starts if not mode.has(candidate)])
+        edit = Edit(span, close) if close and span.length == len(name) else None
+        if needed:
+            mode.written[needed] = mode.written.pop(name)
+            mode.report("component misspelt", name, span, edit, task=mode.task, name=needed)
+            if name in mode.components:
+                mode.components[needed] = replace(mode.components.pop(name), name=needed)
+        elif is_whole:
+            help = f"write `{close}`" if close else f"drop it; components of this task are {list_words(starts)}"
             mode.report("component unknown", name, span, edit, task=mode.task, help=help)
-    if elsewhere := [name for name in idle if name in all_components]:
-        mode.report("components idle", elsewhere[0], mode.written[elsewhere[0]], task=mode.task, names=elsewhere)
-
-
-def correct_component_names(mode: Mode) -> None:
-    """Replace a misspelt component name by the missing name, with one error."""
-    for name in mode.facts["needs"]:
-        strange = [candidate for candidate in mode.written if candidate not in _known_components() and mode.settings.at(candidate) is None]
-        close = None if mode.has(name) else nearest(name, strange)
-        if close is None:
-            continue
-        span = mode.written[name] = mode.written.pop(close)
-        edit = Edit(span, name) if span.length == len(close) else None
-        mode.report("component misspelt", close, span, edit, task=mode.task, name=name)
-        if close in mode.components:
-            mode.components[name] = replace(mode.components.pop(close), name=name)
+    if idle := [name for name in foreign if name in known and is_whole]:
+        mode.report("components idle", idle[0], mode.written[idle[0]], task=mode.task, names=idle)
 
 
 def drop_critics(mode: Mode) -> None:

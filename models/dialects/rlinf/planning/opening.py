@@ -27,7 +27,7 @@ from ....roles import ROLES
 from ....text.document import Document
 from ....text.nearest import nearest
 from ....text.tree import MapNode, Value, find, with_value
-from ...following import ChosenDegrees, interpolates, report_all_refused, with_dependent_degrees, with_hint
+from ...following import ChosenDegrees, report_all_refused, with_dependent_degrees, with_hint
 from ..known import (
     COST,
     CRITICS_INFERENCE,
@@ -199,13 +199,9 @@ class RlinfOpening:
             return reading
         own_runs, job = {component.name: component.runs for component in original.components if component.runs}, reading.problem.job
         job = replace(job, planning=replace(job.planning, own={name: own_runs.get(name, runs) for name, runs in job.planning.own.items()}))
-        is_joint = job.capabilities.packs
-        refusals = () if is_joint else self._refusals(reading)
-        if job.choices and not refusals:
-            # Roles whose degrees determine those of inference.
-            roles = {role for name, role in INFERENCE.items() if name in job.planning.own}
-            leaders = [name for name in job.choices if name in roles or interpolates(self.document.root)]
-            job, refusals = with_dependent_degrees(job, leaders, self._job_with, is_joint)
+        refusals: tuple[Finding, ...] = ()
+        if job.choices:
+            job, refusals = with_dependent_degrees(job, list(job.choices), self._job_with, is_joint=True)
             every = [*(arrangement for choice in job.planning.followed for arrangement in choice.ways), *job.planning.ways]
             by_name = {arrangement.name: arrangement for arrangement in every}
             job = replace(job, planning=replace(job.planning, ways=tuple(by_name[name] for name in sorted(by_name))))
@@ -214,12 +210,10 @@ class RlinfOpening:
 
     def find_refusals(self) -> tuple[Finding, ...]:
         """See `Opening.find_refusals`."""
-        return self._refusals(self.read(self.document)) if self.leaves_degrees else ()
-
-    def _refusals(self, reading: Reading) -> tuple[Finding, ...]:
-        """Return an error if RLinf refuses every choice of degrees that hints leave open."""
-        job = reading.problem.job if reading.problem is not None and not reading.failed else None
-        return report_all_refused(job, self._job_with) if job is not None and job.choices else ()
+        reading = self.read(self.document) if self.leaves_degrees else None
+        if reading is None or reading.problem is None or reading.failed:
+            return ()
+        return report_all_refused(reading.problem.job, self._job_with)
 
     def _job_with(self, degrees: ChosenDegrees) -> Job | str:
         """Return the job of the file with these degrees, or the reason of RLinf's refusal."""
