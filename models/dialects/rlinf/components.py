@@ -171,7 +171,7 @@ def place_component(spec: WrittenPlacement, spans: Mapping[str, Span]) -> Compon
 def report_faults(spec: WrittenPlacement, faults: list[PlacementFault], resources: NumberedResources) -> None:
     """Note the faults of a placement, as warnings where the nodes may have more hardware."""
     text, context = spec.text, spec.context
-    is_open = not context.groups.open.isdisjoint(spec.labels)
+    is_open = any(group.label in spec.labels for group in context.groups.groups if group.hardware and group.hardware.open)
     for fault in faults[:MAX_FAULTS]:
         help = "write `ranks` or `ranks:processes` in ascending order, several of them with commas, such as `0-1:0-3,2-3`"
         if fault.code == "PW102":
@@ -347,11 +347,10 @@ def accelerators_per_node(ones: Cluster, nodes: Figure, components: tuple[Compon
     `ones`: the `nodes` of the file with one accelerator each, so that groups count nodes. `counts`:
     component -> accelerators of its groups that its ranks span, if they could not be resolved.
     """
-    most: tuple[int, str, Figure] | None = None
-    for component in components:
-        count, has = counts.get(component.name, 0), ones.numbering(component.node_groups).size
-        minimum = -(-count // has) if has else 0
-        if minimum > (most[0] if most else 0):
-            formula = f"ranks 0-{count - 1} of {component.name} // {with_noun(has, 'node')}, rounded up"
-            most = minimum, formula, Figure(f"placement of {component.name}", f"0-{count - 1}", component.span("placement"))
-    return Derivation("", ACCELERATORS_PER_NODE, most[0], most[1], (nodes, most[2])) if most else None
+    sizes = [(component, counts.get(component.name, 0), ones.numbering(component.node_groups).size) for component in components]
+    component, count, has = max(sizes, key=lambda entry: -(-entry[1] // entry[2]) if entry[2] else 0, default=(None, 0, 0))
+    if component is None or not count or not has:
+        return None
+    formula = f"ranks 0-{count - 1} of {component.name} // {with_noun(has, 'node')}, rounded up"
+    ranks = Figure(f"placement of {component.name}", f"0-{count - 1}", component.span("placement"))
+    return Derivation("", ACCELERATORS_PER_NODE, -(-count // has), formula, (nodes, ranks))

@@ -158,11 +158,6 @@ class DeclaredGroups:
     empty: set[str] = field(default_factory=set)
     nameless: bool = False
 
-    @property
-    def open(self) -> set[str]:
-        """Labels of groups where RLinf may find more hardware than the file states."""
-        return {group.label for group in self.groups if group.hardware and group.hardware.open}
-
 
 def read_node_groups(notes: Notes, value: Value | None, size: int | None) -> DeclaredGroups:
     """Return all groups of the file; `size` is the number of nodes, None if unknown."""
@@ -297,10 +292,7 @@ def machines_of(notes: Notes, count: int, at: Value, groups: list[DeclaredGroup]
         return machines_of(notes, count, at, groups, DeclaredNodes(per_node, model) if per_node else None)
     if isinstance(machines, Cluster):
         if len(machines.nodes) > count:
-            selection, label = (
-                (f"the first {count} are", "the first ones are used") if count > 1 else ("only the first is", "the first one is used")
-            )
-            report(notes, "cluster larger", "", at, nodes=len(machines.nodes), selection=selection, count=count, label=label)
+            report(notes, "cluster larger", "", at, nodes=len(machines.nodes), count=count)
         nodes, is_counted = machines.nodes[:count], machines.counted
     elif isinstance(machines, DeclaredNodes):
         special = merge([ranks for group in groups if group.hardware for ranks in group.ranks.ranges])

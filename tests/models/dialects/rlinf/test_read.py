@@ -82,7 +82,7 @@ def test_the_given_machines_are_used_with_the_groups_of_the_file(read) -> None:
     assert [(len(n.accelerators), n.accelerator_model) for n in cluster.nodes] == [(4, "H100"), (8, "A100")]
     assert list(cluster.groups["b"].node_ranks) == [1]
     assert [(f.code, f.severity) for f in reading.findings] == [("PW114", Severity.NOTE)]
-    assert reading.findings[0].message == "the cluster has 3 nodes, of which the first 2 are used: `num_nodes` is 2"
+    assert reading.findings[0].message == "the cluster has 3 nodes, and RLinf uses 2 nodes in rank order"
 
 
 def test_too_few_machines_are_an_error_and_the_rest_is_still_read(read) -> None:
