@@ -23,12 +23,13 @@ class Rlinf(Stream):
 
     def may_be(self, question: PlanningProblem, sets: Blocks) -> bool:
         """See CostModel."""
-        return not self.refuses(question, sets, ())
+        timed_sets = find_timed_sets(question, sets)
+        return len(timed_sets) <= 1 or all(len(members) <= 1 for members in timed_sets)
 
     def refuses(self, question: PlanningProblem, blocks: Blocks, segments: Sequence[int]) -> str:
         """See CostModel."""
         timed_sets = find_timed_sets(question, blocks)
-        is_collocated = len(timed_sets) <= 1
+        is_collocated = len(timed_sets) == 1
         is_separate = all(len(members) <= 1 for members in timed_sets) and not any(segments)
         return "" if is_collocated or is_separate else "RLinf's tool keeps neither pipelines of shared accelerators nor the reverse"
 
