@@ -55,8 +55,9 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
     entries = section if isinstance(section, MapNode) else MapNode((), source.root.span)
     in_file = {name for entry in entries for name in names_of(entry)}
     masks_by_name = {name: assignment.masks(name) for name in assignment.runs}
-    sharing = (way for way in planning.ways if way.together and all(masks_by_name.get(a) == masks_by_name.get(b) for a, b in way.together))
-    idle = next((way.without for way in sharing), frozenset())  # not started by RLinf
+    arrangements = (arrangement for arrangement in planning.ways if arrangement.together)
+    candidates = (c for c in arrangements if all(masks_by_name.get(first) == masks_by_name.get(second) for first, second in c.together))
+    idle = next((arrangement.without for arrangement in candidates), frozenset())  # not started by RLinf
     new_names = [name for name in assignment.runs if name not in by_name or by_name[name].runs is None]
     lines: dict[str, Line] = {name: _line(name, by_name.get(name), problem, assignment.of(name)) for name in new_names if name not in idle}
     keeps = {name for name in lines if name in planning.own and _is_same(planning.own[name], assignment.of(name), packs)}

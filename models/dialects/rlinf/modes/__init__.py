@@ -313,25 +313,25 @@ def need_programs(mode: Mode) -> None:
 
 
 def check_names(mode: Mode) -> None:
-    """Replace misspelt names of needed components, with an error, and note components without a starting task.
+    """Correct misspelt names of needed components, and note components that no program starts.
 
-    Those of other tasks are one note, all others warnings.
+    A misspelling is an error; components of other tasks are one note, all others warnings.
     """
-    known, starts, is_whole = _known_components(), mode.facts["starts"], bool(mode.task) and not mode.notes.partial
+    known_names, starts, is_whole = _known_components(), mode.facts["starts"], bool(mode.task) and not mode.notes.partial
     foreign = [name for name in mode.written if name not in starts and mode.settings.at(name) is None]
-    for name in (candidate for candidate in foreign if candidate not in known):
-        span, needed = mode.written[name], nearest(name, [candidate for candidate in mode.facts["needs"] if not mode.has(candidate)])
-        close = needed or nearest(name, [candidate for candidate in starts if not mode.has(candidate)])
+    for name in (candidate for candidate in foreign if candidate not in known_names):
+        span, missing_name = mode.written[name], nearest(name, [candidate for candidate in mode.facts["needs"] if not mode.has(candidate)])
+        close = missing_name or nearest(name, [candidate for candidate in starts if not mode.has(candidate)])
         edit = Edit(span, close) if close and span.length == len(name) else None
-        if needed:
-            mode.written[needed] = mode.written.pop(name)
-            mode.report("component misspelt", name, span, edit, task=mode.task, name=needed)
+        if missing_name:
+            mode.written[missing_name] = mode.written.pop(name)
+            mode.report("component misspelt", name, span, edit, task=mode.task, name=missing_name)
             if name in mode.components:
-                mode.components[needed] = replace(mode.components.pop(name), name=needed)
+                mode.components[missing_name] = replace(mode.components.pop(name), name=missing_name)
         elif is_whole:
             help = f"write `{close}`" if close else f"drop it; components of this task are {list_words(starts)}"
             mode.report("component unknown", name, span, edit, task=mode.task, help=help)
-    if idle := [name for name in foreign if name in known and is_whole]:
+    if idle := [name for name in foreign if name in known_names and is_whole]:
         mode.report("components idle", idle[0], mode.written[idle[0]], task=mode.task, names=idle)
 
 
