@@ -59,13 +59,6 @@ def test_a_key_of_a_plan(plan: str, help_: str, tmp_path: Path) -> None:
     assert helps(tmp_path, "", plan) == [help_]
 
 
-@pytest.mark.parametrize("key", ["colour", "mesured_on", "measured_onn", "measure_on"])
-def test_a_key_of_one_dialect_alone_is_not_advised(key: str, tmp_path: Path) -> None:
-    """It would be refused where it is followed."""
-    (found,) = helps(tmp_path, f", {key}: 8")
-    assert "`placewright schema` has all" in found and "measured_on" not in found
-
-
 @pytest.mark.parametrize(
     "chain", ["actor > rollout", "actor --> rollout", "actor, rollout", "actor | rollout", "actor → rollout", "actor rollout"]
 )
