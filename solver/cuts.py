@@ -23,16 +23,19 @@ def domains_of_subsets(variables: Variables) -> None:
     """Post lower bounds on the domains touched by sets of components.
 
     The touched domains hold the least amounts of all members, and no domain holds more than its
-    free resources. A member that gets weights from another member counts only in domains without
-    its sender: in every touched domain some member has no sender there.
+    free resources. A member that gets weights from another member may count only in domains without
+    its sender: in every touched domain some member has no sender there. Beside many bundles all
+    such members count so, which is the strongest row; beside few also none or one of them.
     """
     for level in LEVELS:
         senders = find_senders(variables.layout, level)
         for members, fewest_domains in subset_rows(variables.layout, level):
-            links = [next((link for sender, link in senders.get(bundle, {}).items() if sender in members), None) for bundle in members]
-            if fewest_domains > links.count(None):
-                counts = [link.domains(variables, level) if link else count_of(variables, b, level) for b, link in zip(members, links)]
-                variables.at_most(fewest_domains, variables.total(counts))
+            links = {b: link for b in members for sender, link in senders.get(b, {}).items() if sender in members}
+            is_few = len(variables.layout.pool_of[members[0]].bundles) <= MOST_BUNDLES
+            for receivers in [(), *((receiver,) for receiver in links)] if is_few else [tuple(links)]:
+                if (is_few and receivers) or fewest_domains > len(members) - len(receivers):
+                    counts = (links[b].domains(variables, level) if b in receivers else count_of(variables, b, level) for b in members)
+                    variables.at_most(fewest_domains, variables.total(counts))
 
 
 def subset_rows(layout: Layout, level: str) -> Iterator[tuple[tuple[Bundle, ...], int]]:
