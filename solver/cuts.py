@@ -30,11 +30,15 @@ def domains_of_subsets(variables: Variables) -> None:
     for level in LEVELS:
         senders = find_senders(variables.layout, level)
         for members, fewest_domains in subset_rows(variables.layout, level):
-            links = {b: link for b in members for sender, link in senders.get(b, {}).items() if sender in members}
+            links = {bundle: link for bundle in members for sender, link in senders.get(bundle, {}).items() if sender in members}
             is_few = len(variables.layout.pool_of[members[0]].bundles) <= MOST_BUNDLES
-            for receivers in [(), *((receiver,) for receiver in links)] if is_few else [tuple(links)]:
+            choices: list[tuple[Bundle, ...]] = [(), *((receiver,) for receiver in links)] if is_few else [tuple(links)]
+            for receivers in choices:
                 if (is_few and receivers) or fewest_domains > len(members) - len(receivers):
-                    counts = (links[b].domains(variables, level) if b in receivers else count_of(variables, b, level) for b in members)
+                    counts = [
+                        links[bundle].domains(variables, level) if bundle in receivers else count_of(variables, bundle, level)
+                        for bundle in members
+                    ]
                     variables.at_most(fewest_domains, variables.total(counts))
 
 
