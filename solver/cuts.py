@@ -8,63 +8,82 @@ from typing import Callable, Iterator
 from ..models.machines.topology import LEVELS
 from .layout.bundle import Bundle
 from .layout.layout import Layout
+from .layout.pools import NodePool
 from .model.variables import Variables
 from .objectives.domains import count_of, fewest_of, rooms_of, several
 from .objectives.traffic import Collectives, DomainsTouched, UncoveredCost, WeightSync
 
 MOST_BUNDLES = 7
-"""Largest number of bundles of a pool whose sets are counted."""
+"""Largest number of bundles of a pool whose sets are all counted."""
+Senders = dict[Bundle, dict[Bundle, UncoveredCost]]
+"""Receiver -> sender -> link of weights; without cycles."""
 
 
 def domains_of_subsets(variables: Variables) -> None:
     """Post lower bounds on the domains touched by sets of components.
 
     The touched domains hold the least amounts of all members, and no domain holds more than its
-    free resources. The domains touched by the members, added up, are at least the union. In a pair
-    that sends weights, the target counts only in domains without its source.
+    free resources. A member that gets weights from another member may count only in domains without
+    its sender: in every touched domain some member has no sender there. Beside many bundles all
+    such members count so, which is the strongest row; beside few also none or one of them.
     """
     for level in LEVELS:
-        pairs = pairs_of(variables.layout, level)
+        senders = find_senders(variables.layout, level)
         for members, fewest_domains in subset_rows(variables.layout, level):
-            domain_counts = {bundle: count_of(variables, bundle, level) for bundle in members}
-            if fewest_domains > len(members):
-                variables.at_most(fewest_domains, variables.total(domain_counts.values()))
-            for link, (sender, receiver) in pairs:
-                if sender in domain_counts and receiver in domain_counts:
-                    rest = [count for bundle, count in domain_counts.items() if bundle is not receiver]
-                    variables.at_most(fewest_domains, variables.total([*rest, link.domains(variables, level)]))
+            links = {bundle: link for bundle in members for sender, link in senders.get(bundle, {}).items() if sender in members}
+            is_few = len(variables.layout.pool_of[members[0]].bundles) <= MOST_BUNDLES
+            choices: list[tuple[Bundle, ...]] = [(), *((receiver,) for receiver in links)] if is_few else [tuple(links)]
+            for receivers in choices:
+                if (is_few and receivers) or fewest_domains > len(members) - len(receivers):
+                    counts = [
+                        links[bundle].domains(variables, level) if bundle in receivers else count_of(variables, bundle, level)
+                        for bundle in members
+                    ]
+                    variables.at_most(fewest_domains, variables.total(counts))
 
 
 def subset_rows(layout: Layout, level: str) -> Iterator[tuple[tuple[Bundle, ...], int]]:
     """Yield (bundles, fewest domains together) for sets in need of several domains."""
     if not several(layout.problem, level):
         return
-    costly = find_weighed(layout, level)
     capacities = rooms_of(layout)
     for pool in layout.pools:
-        bundles = [bundle for bundle in pool.bundles if bundle in costly][:MOST_BUNDLES]
-        for size in range(1, len(bundles) + 1):
-            for members in combinations(bundles, size):
-                limits = [
-                    min(capacities.together(members, level, name), sum(capacities.most(bundle, level, name) for bundle in members))
-                    for name in capacities.names(level)
-                ]
-                fewest_domains = fewest_of(limits, sum(bundle.unit * bundle.least for bundle in members))
-                if fewest_domains > 1:
-                    yield members, fewest_domains
+        for members in _sets(layout, level, pool):
+            limits = [
+                min(capacities.together(members, level, name), sum(capacities.most(bundle, level, name) for bundle in members))
+                for name in capacities.names(level)
+            ]
+            fewest_domains = fewest_of(limits, sum(bundle.unit * bundle.least for bundle in members))
+            if fewest_domains > 1:
+                yield members, fewest_domains
 
 
-def find_weighed(layout: Layout, level: str) -> set[Bundle]:
-    """Return the bundles with a cost for domains of the level."""
+def _sets(layout: Layout, level: str, pool: NodePool) -> list[tuple[Bundle, ...]]:
+    """Return the counted sets: all of the first bundles, and each sender with all its receivers."""
+    senders = find_senders(layout, level)
     costs = [cost for term in (Collectives(level), DomainsTouched(level)) for cost in term.costs(layout.problem)]
-    bundles = {layout.bundle_of[cost.component.name] for cost in costs if cost.component.name in layout.bundle_of}
-    return bundles.union(*(pair for _, pair in pairs_of(layout, level)))
+    costly = {layout.bundle_of[cost.component.name] for cost in costs if cost.component.name in layout.bundle_of}
+    costly = costly.union(senders, *senders.values())
+    bundles = [bundle for bundle in pool.bundles if bundle in costly]
+    few = bundles[:MOST_BUNDLES]
+    trees = [tuple(bundle for bundle in bundles if bundle is root or root in _above(senders, bundle)) for root in bundles]
+    subsets = [members for size in range(1, len(few) + 1) for members in combinations(few, size)]
+    return [*subsets, *(members for members in trees if len(members) > 1 and not set(members) <= set(few))]
 
 
-def pairs_of(layout: Layout, level: str) -> list[tuple[UncoveredCost, tuple[Bundle, Bundle]]]:
-    """Return links of weights with both ends searched, on different accelerators."""
-    links = WeightSync(level).costs(layout.problem)
-    return [(link, pair) for link in links if (pair := link.searched_pair(layout)) is not None]
+def find_senders(layout: Layout, level: str) -> Senders:
+    """Return the senders of weights to each receiver, without links that close a cycle."""
+    senders: Senders = {}
+    for link in WeightSync(level).costs(layout.problem):
+        if (pair := link.searched_pair(layout)) and pair[1] not in _above(senders, pair[0]):
+            senders.setdefault(pair[1], {})[pair[0]] = link
+    return senders
+
+
+def _above(senders: Senders, bundle: Bundle) -> set[Bundle]:
+    """Return the direct and indirect senders of a bundle."""
+    direct = senders.get(bundle, {})
+    return set(direct).union(*(_above(senders, sender) for sender in direct))
 
 
 Cut = Callable[[Variables], None]

@@ -38,6 +38,13 @@ def _restricted() -> None:
     TierSearch._narrow = lambda self, fixed, limit: Status.UNKNOWN  # type: ignore[method-assign]
 
 
+def _neighbourhoods() -> None:
+    from placewright.solver.model.engine import Method
+    from placewright.solver.searching.tiers import TierSearch
+
+    TierSearch._improve = lambda self, limit: self._run(limit, Method.AUTOMATIC)  # type: ignore[method-assign]
+
+
 def _cuts() -> None:
     from placewright.solver import compile
 
@@ -49,6 +56,7 @@ _STAGES: Mapping[str, Callable[[], None]] = {
     "bounds": _bounds,
     "rows of terms": _rows,
     "restricted searches": _restricted,
+    "neighbourhoods": _neighbourhoods,
     "cuts": _cuts,
 }
 ABLATIONS = tuple(WITHOUT + stage for stage in _STAGES)

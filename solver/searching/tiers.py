@@ -12,7 +12,7 @@ from ..bounds.stage import BoundStage, root_seconds
 from ..compile import aim, compile
 from ..layout.layout import Values
 from ..layout.ranges import is_restricted, refutable
-from ..model.engine import Outcome, Status, narrow, run
+from ..model.engine import Method, Outcome, Status, narrow, run
 from ..model.variables import Variables
 from ..objectives.tiers import aggregates_of
 from ..objectives.traffic import BytesAcross, DomainsTouched
@@ -22,10 +22,10 @@ from .state import ChoiceState, WrongAnswer
 FAR = 0.04
 """Relative gap above which the answer is far from the bound.
 
-There the solver itself makes faster progress than a tighter relaxation.
+There better answers are found faster by neighbourhoods than by a tighter relaxation.
 """
 BY_ITSELF = 4.0
-"""Seconds of CP-SAT's own search of a far answer; doubled the next time."""
+"""Seconds of the first search of a far answer; doubled the next time."""
 A_GROWTH = 12
 """Relaxations that must raise the bound for more to follow."""
 A_TURN, A_LONG_TURN = 0.15, 0.5
@@ -64,14 +64,14 @@ class Round:
     relaxations: int
     narrowed: float
     whole: float
-    by_relaxation: bool = False
+    method: Method = Method.AUTOMATIC
 
 
 ROUNDS = (
     Round(12, 0.5, whole=0.4),
-    Round(12, 0.5, whole=1.0, by_relaxation=True),
+    Round(12, 0.5, whole=1.0, method=Method.RELAXATION),
     Round(30, 0.5, whole=2.0),
-    Round(60, 0.5, whole=4.0, by_relaxation=True),
+    Round(60, 0.5, whole=4.0, method=Method.RELAXATION),
     Round(120, 0.6, whole=8.0),
     Round(240, 1.0, whole=16.0),
     Round(480, 3.2, whole=16.0),
@@ -86,15 +86,15 @@ class TierSearch:
         self.state, self.variables, self.number, self.left = state, variables, number, limit
         self.some = is_restricted(variables.layout)
         self.scale = max(1.0, len(variables.model.proto.constraints) / ROWS)
-        self._refused, self._longer = False, BY_ITSELF
+        self._refused, self._in_vain, self._longer = False, False, BY_ITSELF
 
     def search(self) -> float:
         """Improve answer and bound of this tier until both meet; return the time left."""
         if not self.variables.layout.counted:
             # For ranges alone the relaxation is weak, and propagation is fast.
-            self._run(0.6 * self.left, by_relaxation=False)
+            self._run(0.6 * self.left, Method.AUTOMATIC)
         else:
-            self._run(min(FIRST, 0.6 * self.left), by_relaxation=True)
+            self._run(min(FIRST, 0.6 * self.left), Method.RELAXATION)
         if not self._is_open():
             return self.left
         tiers = self.state.tiers
@@ -106,10 +106,12 @@ class TierSearch:
             self.left -= stage.spent
             for stage_round in ROUNDS if stage.is_solved else ():
                 self._round(stage, stage_round)
+        if self._is_open() and self._is_far():
+            self._improve(0.6 * self.left)
         if self._is_open():
-            self._run(0.6 * self.left, by_relaxation=True)
+            self._run(0.6 * self.left, Method.RELAXATION)
         if self._is_open():
-            self._run(self.left, by_relaxation=False)
+            self._run(self.left, Method.AUTOMATIC)
         return self.left
 
     def _round(self, stage: BoundStage, limits: Round) -> None:
@@ -120,10 +122,17 @@ class TierSearch:
             if not self._is_open() or self._narrow(indicators, min(limits.narrowed * self.scale, A_PART * self.left)) is Status.UNKNOWN:
                 break
         if self._is_open() and self._is_far():
-            self._run(min(self._longer, 0.6 * self.left), by_relaxation=False)
+            self._improve(min(self._longer, 0.6 * self.left))
             self._longer *= 2
         elif self._is_open():
-            self._run(min(limits.whole, 0.6 * self.left), by_relaxation=limits.by_relaxation)
+            self._run(min(limits.whole, 0.6 * self.left), limits.method)
+
+    def _improve(self, limit: float) -> None:
+        """Search around the best answer, or anywhere if that was in vain the last time."""
+        before = self.state.costs
+        in_neighbourhoods = self.state.assignment is not None and not self._in_vain
+        self._run(limit, Method.NEIGHBOURHOODS if in_neighbourhoods else Method.AUTOMATIC)
+        self._in_vain = in_neighbourhoods and self.state.costs == before
 
     def _advance(self, stage: BoundStage, nodes: int) -> None:
         state, before = self.state, stage.spent
@@ -144,7 +153,9 @@ class TierSearch:
         state, number = self.state, self.number
         high = state.costs[number] - 1 if state.assignment else MOST
         model = narrow(self._add_hints(), indicators, state.proved[number], high)
-        outcome = run(self.variables, min(limit, self.left), state.search.seed, by_relaxation=False, model=model, until=state.search.until)
+        outcome = run(
+            self.variables, min(limit, self.left), state.search.seed, method=Method.AUTOMATIC, model=model, until=state.search.until
+        )
         self.left -= outcome.spent
         if outcome.values is not None:
             self._offer(outcome)
@@ -160,10 +171,10 @@ class TierSearch:
         is_best = self.state.is_best(self.number) if has_tier else self.state.assignment is not None
         return self.left > 0 and not self.state.search.is_late and not self._refused and not is_best
 
-    def _run(self, limit: float, by_relaxation: bool) -> None:
+    def _run(self, limit: float, method: Method) -> None:
         """Run the solver on the whole model."""
         outcome = run(
-            self.variables, limit, self.state.search.seed, by_relaxation=by_relaxation, model=self._add_hints(), on_solution=self._listen,
+            self.variables, limit, self.state.search.seed, method=method, model=self._add_hints(), on_solution=self._listen,
             until=self.state.search.until,
         )  # fmt: skip
         self.left -= outcome.spent

@@ -9,7 +9,7 @@ from typing import Callable
 
 import pytest
 from ortools.sat.python import cp_model
-from placewright.solver.model.engine import Status, _whole, run
+from placewright.solver.model.engine import Method, Status, _whole, run
 
 
 @pytest.mark.parametrize("bound", [0, 7, -7, 55_000_000_000, 125_000_000_000, 2**49 + 1])
@@ -51,3 +51,29 @@ def test_a_run_ends_at_its_processor_time_whatever_its_limit() -> None:
     began = time.process_time()
     assert run(Split(), 1000.0, seed=1, until=began + 0.3).status is Status.UNKNOWN
     assert time.process_time() - began < 3.0
+
+
+class Cover:
+    """Sets that cover all points, as few as possible; all of them are hinted, and what follows from that is not."""
+
+    def __init__(self) -> None:
+        self.model, source = cp_model.CpModel(), random.Random(2)
+        self.sets = [self.model.new_bool_var("") for _ in range(60)]
+        for _ in range(120):
+            self.model.add_bool_or(source.sample(self.sets, 4))
+        count = self.model.new_int_var(0, 60, "")
+        self.model.add(count == sum(self.sets))
+        self.model.minimize(count)
+        for chosen in self.sets:
+            self.model.add_hint(chosen, 1)
+
+    def values(self, value: Callable[[cp_model.IntVar], int]) -> list[int]:
+        return [value(chosen) for chosen in self.sets]
+
+
+def test_neighbourhoods_improve_what_is_hinted_in_the_same_way_every_time() -> None:
+    first, second = (run(Cover(), 0.5, seed=1, method=Method.NEIGHBOURHOODS) for _ in range(2))
+    proved = run(Cover(), 60.0, seed=1, method=Method.AUTOMATIC)
+    assert proved.status is Status.OPTIMAL
+    assert (first.values, first.objective) == (second.values, second.objective)
+    assert proved.objective <= first.objective < 60 and first.bound is not None and first.bound <= proved.objective
