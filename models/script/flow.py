@@ -206,7 +206,7 @@ class ControlFlow(Expander):
         return truth.both(following) if is_and else truth.either(following)
 
     def _assume(self, truth: Truth, bodies: Sequence[Node], place: Place) -> None:
-        """Note on what these statements would assign that a condition on unset inputs decided about them."""
+        """Mark variables of skipped statements as decided by unset inputs."""
         nodes = [*bodies] if truth.depends else []
         while nodes:
             node = nodes.pop()

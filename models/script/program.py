@@ -238,7 +238,7 @@ class StartedProgram:
 
     @cached_property
     def _how_written(self) -> str:
-        """Say how the script makes the configuration before the program reads it; "" if it does not."""
+        """Return how the script makes the configuration; "" if it does not."""
         file = os.path.basename(self._named)
         is_written = self.configuration and re.search(rf"(?:>|\btee\b)[^\n|;&]*?[\s\"'/>]{re.escape(file)}(?![\w.])", self.source.text)
         return f"{self.edits[file]} changes" if file in self.edits else "the script itself writes" if is_written else ""

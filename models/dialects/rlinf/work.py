@@ -29,7 +29,7 @@ from ...findings.wording import do, with_noun
 from ...model_cards import ModelUse, Split, engine_splits, megatron_splits, vocabulary_split, with_sizes
 from ...model_cards.stages import places_of
 from ...text.tree import Scalar
-from ..checks import divisors, find_near, multiples_near, set_to
+from ..checks import Facts, divisors, find_near, multiples_near, set_to
 from ..lengths import lengths_of
 from .checks import REASONING, check_settings
 from .known import AT_LAUNCH, CHECKED, DEGREE, FSDP, INFERENCE, MEGATRON, SETTING
