@@ -220,8 +220,8 @@ def launch(plan: Union[Plan, Readable], cluster: Machines = None, **options: Any
 
     The workers run exactly where the plan says, and nothing is left afterwards. Options are those
     of `load`, and of `placewright.runtime.launch.launch`: `address`, `simulate`, `worker`,
-    `timeout`, `trusted_env`, `share_nodes`; with `restarts` or `elastic` a configuration is placed
-    anew, by its own demands, when nodes are lost or join.
+    `timeout`, `trusted_env`, `share_nodes`; with `restarts` a configuration is placed anew, by its
+    own demands, when nodes are lost.
     """
     from .models.placements.plan import Plan
     from .runtime.launch import launch as start

@@ -71,7 +71,6 @@ SECONDS = Seconds()
 @click.option(
     "--share-nodes", is_flag=True, help="Of a node that the plan uses in part, hold only so many accelerators, beside other jobs."
 )
-@click.option("--elastic", is_flag=True, help="Start again also where nodes that join the cluster change the plan.")
 @click.option(
     "--trust-env", "trusted_env", multiple=True, metavar="NAME", help="Let node groups set this variable, which may run other code."
 )

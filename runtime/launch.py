@@ -29,7 +29,7 @@ TIMEOUT = 300.0
 @contextmanager
 def launch(
     plan: Plan, *, address: str | None = None, simulate: bool = False, worker: str | type | None = None, timeout: float = TIMEOUT,
-    trusted_env: Collection[str] = (), progress: OnStep = silent, wait: float = WAIT_LIMIT, restarts: int = 0, elastic: bool = False,
+    trusted_env: Collection[str] = (), progress: OnStep = silent, wait: float = WAIT_LIMIT, restarts: int = 0,
     problem: Problem | None = None, methods: Collection[str] = (), share_nodes: bool = False, name: str = "", reading: Reading | None = None, log_dir: str = "", heartbeat: float = HEARTBEAT,
     metrics: str = "",
 ) -> Iterator[Launch]:  # fmt: skip
@@ -50,7 +50,6 @@ def launch(
     wait : time limit, in seconds, for accelerators and CPUs that other jobs hold.
     restarts : number of restarts after a lost node or worker: during the start, in `Launch.run` and
         `Launch.recover`. Processes of lost nodes are placed anew, with the fewest moves.
-    elastic : True if `Launch.run` also starts again when joining nodes change the plan.
     methods : methods that will be called, which the worker class must have.
     share_nodes : of a node that the plan uses in part, reserve only so many accelerators, beside
         other jobs. Ray decides which: in ascending order they replace those that the plan names
@@ -77,9 +76,9 @@ def launch(
     stack = ExitStack()
     try:
         progress(Step("checking the worker class"))
-        policy = RestartPolicy.of(restarts, elastic, problem, reading)
+        policy = RestartPolicy.of(restarts, problem, reading)
         cls = check_worker(worker, methods)
-        address = _connect(stack, plan, address, restarts > 0 or elastic, progress)
+        address = _connect(stack, plan, address, restarts > 0, progress)
         yield bring_up(
             stack, plan, RayPort(), cls, timeout, progress, address, wait, policy, look=True, share_nodes=share_nodes, name=name,
             log_dir=log_dir, heartbeat=heartbeat, metrics=metrics,

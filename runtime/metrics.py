@@ -51,10 +51,7 @@ class LaunchCollector:
         ages = GaugeMetricFamily("placewright_heartbeat_age_seconds", help, labels=("component",))
         for component, at in running.monitor.answered.items() if running is not None else ():
             ages.add_metric((component,), self._launch.options.port.now() - at)
-        recoveries = CounterMetricFamily("placewright_recoveries_total", "Starts after a loss, or with joined nodes.", labels=("reason",))
-        losses = sum(recovery.attempt > 0 for recovery in self._launch.recoveries)
-        for reason, count in (("loss", losses), ("growth", len(self._launch.recoveries) - losses)):
-            recoveries.add_metric((reason,), count)
+        recoveries = CounterMetricFamily("placewright_recoveries_total", "Starts after a loss.", len(self._launch.recoveries))
         return workers, calls_total, ages, recoveries
 
 

@@ -85,7 +85,6 @@ class LaunchRequest:
     problem: Problem | None = None
     reading: StoredReading | None = None
     share_nodes: bool = False
-    elastic: bool = False
     call_timeout: float | None = None
     heartbeat: float = HEARTBEAT
     log_dir: str = ""

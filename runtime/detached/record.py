@@ -126,7 +126,7 @@ class Record:
 
     `given` lists the replacements of accelerators named in the plan, because the launch shares
     nodes. `restarts` counts restarts after a loss, of `allowed`; `recoveries` describe the outcome
-    of each, and each growth. During a recovery, `findings` are the losses, and `workers` those that
+    of each. During a recovery, `findings` are the losses, and `workers` those that
     ran before. `unchecked` lists demands on the nodes that cannot be seen, and those that
     re-placement does not check.
     """

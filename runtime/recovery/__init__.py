@@ -1,1 +1,1 @@
-"""Recovery and growth of a launch: re-placement with the fewest moves, and a new start."""
+"""Recovery of a launch: re-placement with the fewest moves, and a new start."""

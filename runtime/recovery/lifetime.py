@@ -1,4 +1,4 @@
-"""A launch over its whole life: restarts after losses, and growth onto joined nodes."""
+"""A launch over its whole life, with restarts after losses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Callable, Collection, Mapping, TypeVar
+from typing import Any, Callable, Mapping, TypeVar
 
 from ...models.findings.finding import Unchecked
 from ...models.placements.moves import Moves
@@ -16,7 +16,6 @@ from ...models.problem import Problem
 from ...models.reading import Reading
 from ..failure import LaunchFailed, quote_names
 from ..periodic import Periodic
-from ..port.port import Port
 from ..progress import Step
 from ..running.audit import AuditRow
 from ..running.monitor import PERIOD, OnFailure
@@ -31,78 +30,6 @@ from .replanner import Replanner, Search, solve_in_child
 from .restarts import Restarts, is_lost, is_lost_again, with_lost
 
 Result = TypeVar("Result")
-Better = tuple[Plan, Moves, tuple[str, ...]]
-"""Plan on more nodes, the moves, and the names of the added nodes."""
-
-
-class NodesJoined(Exception):
-    """Signal in a waiting call of an elastic launch to start again with joined nodes."""
-
-
-class Growth:
-    """Search for a better plan on new nodes; `found`: the better plan, if any."""
-
-    def __init__(self, port: Port, membership: Membership, replanner: Replanner) -> None:
-        self.found: Better | None = None
-        self._port = port
-        self._membership = membership
-        self._replanner = replanner
-        self._seen: frozenset[str] = frozenset()
-        self._refused: set[str] = set()
-
-    def begin(self) -> None:
-        """Count all current nodes as known."""
-        self._seen, self.found = self._nodes(), None
-
-    def take(self, plan: Plan, reservation: str) -> Better | None:
-        """Return and forget the found plan, or search now (see `better`)."""
-        better_plan, self.found = self.found or self.better(plan, reservation), None
-        return better_plan
-
-    def look(self, plan: Plan, reservation: str) -> None:
-        """Search if nodes have joined; raise NodesJoined once there is a better plan."""
-        current = self._nodes()
-        if current - self._seen:
-            self.found = self.better(plan, reservation)
-        self._seen = current
-        if self.found is not None:
-            raise NodesJoined(f"nodes joined: {', '.join(self.found[2])}")
-
-    def refuse(self, names: Collection[str]) -> None:
-        """Exclude the named nodes, on which nothing could be started."""
-        self._refused |= {ray.node_id for name, ray in self._membership.present().items() if name in names}
-
-    def better(self, plan: Plan, reservation: str) -> Better | None:
-        """Return a changed plan on all nodes, the moves, and the added nodes, or None.
-
-        None if the plan stays the same, and also if no plan is found in time: the running plan need
-        not end for that. Accelerators of other jobs are not used. `reservation`: name of the running
-        plan's reservation.
-        """
-        self._membership.welcome()
-        self._replanner.widen(self._membership.cluster)
-        reachable = {name: ray for name, ray in self._membership.there().items() if ray.node_id not in self._refused}
-        known_names = {node.name for node in plan.cluster.nodes}
-        if not reachable.keys() - known_names:
-            return None
-        cluster, _ = self._membership.room(reachable, plan, reservation)
-        try:
-            new, moves = self._replanner.replan(plan, cluster, reachable, LaunchFailed())
-        except LaunchFailed:
-            return None
-        new_nodes = tuple(node.name for node in self._membership.cluster.nodes if node.name in reachable.keys() - known_names)
-        return None if describe_places(new) == describe_places(plan) else (new, moves, new_nodes)
-
-    def _nodes(self) -> frozenset[str]:
-        return frozenset(node.node_id for node in inventory(self._port))
-
-
-def describe_places(plan: Plan) -> dict[str, list[tuple[str, object]]]:
-    """Return where everything is, by node names."""
-    return {
-        name: [(plan.cluster.name(run.node), (run.ranks, run.kind, run.first, run.each, run.step, run.pitch)) for run in runs]
-        for name, runs in plan.assignment.runs.items()
-    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,15 +39,13 @@ class Recovery:
     Attributes
     ----------
     lost : names of the previous plan's nodes that are gone.
-    joined : names of new nodes.
     moves : moved groups of the previous plan; None if the plan is unchanged.
-    attempt : number of this restart of the launch, from 1; 0 without a failure.
-    seconds : from the failure, or the decision to grow, to the audit of all workers.
+    attempt : number of this restart of the launch, from 1.
+    seconds : from the failure to the audit of all workers.
     taken : names of the previous plan's nodes on which other jobs now use too much.
     """
 
     lost: tuple[str, ...]
-    joined: tuple[str, ...]
     moves: Moves | None
     attempt: int
     seconds: float
@@ -129,7 +54,6 @@ class Recovery:
     def __str__(self) -> str:
         nodes = [f"without {quote_names(self.lost)}"] * bool(self.lost)
         nodes += [f"beside the jobs that took {quote_names(self.taken)}"] * bool(self.taken)
-        nodes += [f"with {quote_names(self.joined)}"] * bool(self.joined)
         details = f" {', '.join(nodes)}" if nodes else ""
         return f"running again after {self.seconds:.1f} s{details}: {self.moved}"
 
@@ -154,28 +78,27 @@ NOT_HEEDED = "a restart checks no framework's rules: launch a framework's own fi
 
 @dataclass(frozen=True, slots=True)
 class RestartPolicy:
-    """Restart policy: allowed restarts after a loss, growth, and the problem for re-placement.
+    """Restart policy: allowed restarts after a loss, and the problem for re-placement.
 
     Without a problem every component keeps its size. `heeds`: True if the search
     knows what the framework refuses.
     """
 
     restarts: int = 0
-    elastic: bool = False
     problem: Problem | None = None
     search: Search = solve_in_child
     heeds: bool = True
 
     @classmethod
-    def of(cls, restarts: int, elastic: bool, problem: Problem | None, reading: Reading | None) -> RestartPolicy:
+    def of(cls, restarts: int, problem: Problem | None, reading: Reading | None) -> RestartPolicy:
         """Build the policy, with the framework's refusals if reading options are known."""
         heeds = reading is not None and reading.session.as_before is not None
-        return cls(restarts, elastic, problem, partial(solve_in_child, reading=reading), heeds)
+        return cls(restarts, problem, partial(solve_in_child, reading=reading), heeds)
 
     @property
     def unchecked(self) -> tuple[Unchecked, ...]:
         """Checks omitted by re-placement; empty if there is none."""
-        if self.heeds or not (self.restarts or self.elastic):
+        if self.heeds or not self.restarts:
             return ()
         return (Unchecked("framework", "", NOT_HEEDED) if self.problem else Unchecked("plan", "", ONLY_A_PLAN),)
 
@@ -184,14 +107,14 @@ NO_RESTARTS = RestartPolicy()
 
 
 class Launch:
-    """Workers of a plan over their whole life, which a recovery or growth replaces.
+    """Workers of a plan over their whole life, which a recovery replaces.
 
     Attributes
     ----------
     address : HOST:PORT of the Ray cluster.
     plan : running, or last, plan; on shared nodes with the granted accelerators (see `given`).
     restarts : number of restarts after losses, used and allowed.
-    recoveries : recoveries and growths so far, with losses and moves.
+    recoveries : recoveries so far, with losses and moves.
     calls : number of calls of workers, by component.
     """
 
@@ -210,8 +133,6 @@ class Launch:
         self._workers = ExitStack()
         self._replanner = Replanner(plan, policy.problem, policy.search)
         self._membership = Membership(self._replanner.problem.cluster, options)
-        self._growth = Growth(options.port, self._membership, self._replanner)
-        self._may_grow = False
         stack.callback(self._release)
 
     @property
@@ -270,8 +191,6 @@ class Launch:
         """Wait for some seconds, or forever, and watch.
 
         Raises LaunchFailed as soon as a worker (PW704) or a node (PW713) is lost.
-
-        In `run` of an elastic launch, it also ends when joining nodes change the plan.
         """
         port = self.options.port
         deadline = math.inf if seconds is None else port.now() + seconds
@@ -283,26 +202,18 @@ class Launch:
         """Call a function, or a method on every worker; recover and repeat after a loss.
 
         The function gets this launch. After a recovery all workers are new: the function itself
-        must find its state, such as a checkpoint. `timeout`: seconds for the method. An elastic
-        launch also starts again when joining nodes change the plan. Raises LaunchFailed as
-        `recover` does, and the function's own exceptions.
+        must find its state, such as a checkpoint. `timeout`: seconds for the method. Raises
+        LaunchFailed as `recover` does, and the function's own exceptions.
         """
         while True:
             monitor = self.now.monitor
-            self._growth.begin()
-            self._may_grow = self._again.elastic
             try:
                 return self.call_all(function, timeout=timeout) if isinstance(function, str) else function(self)
             except Exception as problem:  # the monitor decides, whatever the user's code turns a loss into
                 failure = problem if isinstance(problem, LaunchFailed) and is_lost(problem) else monitor.step()
-                if failure is None and self._growth.found is None:
+                if failure is None:
                     raise
-            finally:
-                self._may_grow = False
-            if failure is not None:
-                self.recover(failure)
-            else:
-                self.grow()
+            self.recover(failure)
 
     def stop(self) -> None:
         """End everything now, as the end of the `with` block would. Idempotent."""
@@ -351,44 +262,9 @@ class Launch:
                     raise
                 failure = next_failure
 
-    def grow(self) -> Recovery | None:
-        """Start again with joined or returned nodes, if they change the plan.
-
-        Returns None and changes nothing if the plan on all nodes is the running one. Where the new
-        plan cannot start, the old one goes on. Raises LaunchFailed as `recover` does.
-        """
-        began = self.options.port.now()
-        better_plan = self._growth.take(self._wanted, self.now.name)
-        if better_plan is None:
-            return None
-        plan, moves, new_nodes = better_plan
-        old_plan = self._wanted
-        self.options.progress(Step(f"starting again with {', '.join(new_nodes)}"))
-        self._release()
-        try:
-            self._start(plan)
-            return self._note(Recovery((), new_nodes, moves, 0, self.options.port.now() - began))
-        except LaunchFailed as failure:
-            self._release()
-            if is_lost(failure):
-                self._wanted = plan
-                return self.recover(failure)
-            self._growth.refuse(new_nodes)
-            self.options.progress(Step(f"going on without {', '.join(new_nodes)}: {failure.findings[0].message}"))
-        try:
-            self._start(old_plan)
-        except LaunchFailed as failure:  # counts as any other loss
-            return self.recover(failure)
-        return self._note(Recovery((), (), None, 0, self.options.port.now() - began))
-
     def look(self) -> None:
-        """Raise LaunchFailed after a loss, NodesJoined for a better plan while growing."""
-        self._look(self.now)
-
-    def _look(self, running: Running) -> None:
-        running.monitor.check()
-        if self._may_grow:
-            self._growth.look(self._wanted, running.name)
+        """Raise LaunchFailed after a loss."""
+        self.now.monitor.check()
 
     def _watch_in_background(self) -> None:
         monitor = self.now.monitor
@@ -401,16 +277,15 @@ class Launch:
         lost_nodes = tuple(name for name in _list_used(self._wanted) if name not in reachable)
         failure = with_lost(failure, lost_nodes)
         cluster, occupied_names = self._membership.room(reachable, self._wanted)
-        moves, plan, new_nodes = None, self._wanted, tuple[str, ...]()
+        moves, plan = None, self._wanted
         if lost_nodes or occupied_names:
             self.options.progress(Step(f"placing anew without {', '.join((*lost_nodes, *occupied_names))}"))
             plan, moves = self._replanner.replan(self._wanted, cluster, reachable, failure)
-            old_names = {node.name for node in self._wanted.cluster.nodes}
-            new_nodes = tuple(node.name for node in plan.cluster.nodes if node.name not in old_names)
         self._start(plan)
-        return self._note(
-            Recovery(lost_nodes, new_nodes, moves, self.restarts.used, self.options.port.now() - began, tuple(occupied_names))
-        )
+        recovery = Recovery(lost_nodes, moves, self.restarts.used, self.options.port.now() - began, tuple(occupied_names))
+        self.recoveries += (recovery,)
+        self.options.progress(Step(str(recovery)))
+        return recovery
 
     def _start(self, plan: Plan, unknown: bool = False) -> None:
         available = inventory(self.options.port, self.options.seen.reports)
@@ -421,16 +296,11 @@ class Launch:
             running = start(self._workers, plan, nodes_by_rank, replace(self.options, seen=NO_SURVEY))
         running.monitor.on_failure = self.listeners
         for group in running.groups.values():
-            group.calls, group.alarm = self.calls, partial(self._look, running)
+            group.calls, group.alarm = self.calls, running.monitor.check
         self._wanted, self.plan, self.running = plan, running.plan, running
         self.restarts.record_start(self.options.port.now())
         if self.listeners:
             self._watch_in_background()
-
-    def _note(self, recovery: Recovery) -> Recovery:
-        self.recoveries += (recovery,)
-        self.options.progress(Step(str(recovery)))
-        return recovery
 
 
 def _list_used(plan: Plan) -> list[str]:

@@ -1,4 +1,4 @@
-"""Nodes of a launch over its life: present, joined, and occupied by other jobs."""
+"""Nodes of a launch over its life: present, and occupied by other jobs."""
 
 from __future__ import annotations
 
@@ -6,20 +6,16 @@ from collections import Counter
 from dataclasses import replace
 from typing import Mapping, Sequence
 
-from ...models.findings.wording import with_noun
-from ...models.machines.changed import with_nodes
 from ...models.machines.cluster import Cluster
 from ...models.machines.node import Node
 from ...models.placements.plan import Plan
 from ..port.port import RANK_LABEL, Port, RayNode, attempts
-from ..progress import Step
 from ..reserving.fitting import NOISE
 from ..reserving.reservation import REACH_LIMIT, WAIT_LIMIT, list_held
 from ..running.start import StartOptions
 from ..world.inventory import inventory
-from ..world.matching import held_masks, is_interchangeable, pair_nodes, plan_accelerators, ray_accelerators
-from ..world.nvidia_smi import same_model
-from ..world.ray_machine import machine_of, resource_of
+from ..world.matching import held_masks, is_interchangeable, pair_nodes
+from ..world.ray_machine import resource_of
 
 NodeIdentity = tuple[str, str]
 """Identity of a node: rank label, else unique host name, else Ray's id."""
@@ -40,15 +36,6 @@ class NodeRoster:
         identities = _identities(available)
         return {self._names[identity]: ray for ray in available if (identity := identities[ray.node_id]) in self._names}
 
-    def unknown(self, available: Sequence[RayNode]) -> list[RayNode]:
-        """Return the unknown nodes."""
-        identities = _identities(available)
-        return [ray for ray in available if identities[ray.node_id] not in self._names]
-
-    def add(self, name: str, node: RayNode, available: Sequence[RayNode]) -> None:
-        """Map this Ray node to a name from now on."""
-        self._names[_identities(available)[node.node_id]] = name
-
     def rank(self, cluster: Cluster, available: Sequence[RayNode]) -> list[RayNode]:
         """Return the present nodes of a cluster in rank order, labelled with their ranks."""
         present = self.present(available)
@@ -66,52 +53,8 @@ def _identities(available: Sequence[RayNode]) -> dict[str, NodeIdentity]:
     return identities
 
 
-def with_joined(cluster: Cluster, ray: RayNode) -> Cluster | None:
-    """Return the cluster with the new node appended; None without a similar node (see `unlike`).
-
-    The new node gets the physical ids, memory and node groups of the first similar node, and a name
-    of its own.
-    """
-    like = next((node for node in cluster.nodes if not any(_difference(node, ray))), None)
-    if like is None:
-        return None
-    wider = with_nodes(cluster, like, 1)
-    new_node = replace(wider.nodes[-1], name=_name(cluster, ray))
-    return replace(wider, nodes=(*wider.nodes[:-1], new_node))
-
-
-def unlike(cluster: Cluster, ray: RayNode) -> str:
-    """Explain why a joined node is not used, by comparison with the most similar node."""
-    nearest = min(cluster.nodes, key=lambda node: abs(plan_accelerators(node) - _most(ray)))
-    has_it, has_other = _difference(nearest, ray)
-    return f"node `{_name(cluster, ray)}` joined and is not used: it has {has_it}; `{nearest.name}`, the most like it, has {has_other}"
-
-
-def _difference(node: Node, ray: RayNode) -> tuple[str, str]:
-    """Return (Ray node's value, cluster node's value) of a difference, or empty texts."""
-    if plan_accelerators(node) != ray_accelerators(node, ray) or _most(ray) != ray_accelerators(node, ray):
-        return with_noun(_most(ray), "accelerator"), str(plan_accelerators(node))
-    model = next((device.model for device in machine_of(ray).devices if not same_model(node.accelerator_model, device.model)), None)
-    if model is not None:
-        return f"{model} accelerators", node.accelerator_model
-    if node.cpus is not None and ray.total.get("CPU", 0) < node.cpus:
-        return f"{ray.total.get('CPU', 0):g} CPUs", str(node.cpus)
-    return "", ""
-
-
-def _most(ray: RayNode) -> int:
-    """Return the number of accelerators of the node, of any maker."""
-    return round(ray.total.get(resource_of(ray), 0.0))
-
-
-def _name(cluster: Cluster, ray: RayNode) -> str:
-    names = {node.name for node in cluster.nodes}
-    name = ray.name if ray.rank is None else f"node-{ray.rank}"
-    return name if name not in names else f"{name}-{ray.node_id[:8]}"
-
-
-def count_occupied(port: Port, reservation: str = "") -> dict[str, int]:
-    """Return Ray node id -> number of accelerators in use outside the `reservation`.
+def count_occupied(port: Port) -> dict[str, int]:
+    """Return Ray node id -> number of accelerators in use by others.
 
     Nodes without such use are omitted. Released accelerators count as used until Ray has noticed.
     Use without a reservation, such as a single task with a GPU, is therefore believed only after a
@@ -123,7 +66,7 @@ def count_occupied(port: Port, reservation: str = "") -> dict[str, int]:
         reservations = {node.node_id: list_held(holdings, resource_of(node)).get(node.node_id, {}) for node in nodes}
         if all(use[node_id] <= sum(amounts.values()) + NOISE for node_id, amounts in reservations.items()):
             break
-    foreign = {id: max(use[id], sum(amounts.values())) - amounts.get(reservation, 0.0) for id, amounts in reservations.items()}
+    foreign = {id: max(use[id], sum(amounts.values())) for id, amounts in reservations.items()}
     return {node_id: round(amount + 0.499) for node_id, amount in foreign.items() if amount > NOISE}
 
 
@@ -153,13 +96,12 @@ def _last(node: Node, own_mask: int) -> Sequence[int]:
 
 
 class Membership:
-    """Mapping of Ray nodes to a growing cluster; `cluster` has all nodes ever known."""
+    """Mapping of Ray nodes to the cluster of a launch."""
 
     def __init__(self, cluster: Cluster, options: StartOptions) -> None:
         self.cluster = cluster
         self._options = options
         self._roster: NodeRoster | None = None
-        self._declined: set[str] = set()
 
     @property
     def roster(self) -> NodeRoster:
@@ -178,25 +120,10 @@ class Membership:
         unreachable = self._options.port.unreachable(list(present.values()), REACH_LIMIT)
         return {name: ray for name, ray in present.items() if ray.node_id not in unreachable}
 
-    def room(self, reachable: dict[str, RayNode], plan: Plan, reservation: str = "") -> tuple[Cluster, list[str]]:
-        """Return (cluster with others' use as taken, nodes of the plan without capacity).
-
-        `reservation` is not foreign.
-        """
-        amounts = count_occupied(self._options.port, reservation)
+    def room(self, reachable: dict[str, RayNode], plan: Plan) -> tuple[Cluster, list[str]]:
+        """Return (cluster with others' use as taken, nodes of the plan without capacity)."""
+        amounts = count_occupied(self._options.port)
         cluster = without_occupied(self.cluster, plan, reachable, amounts, self._options.share_nodes)
         masks = {node.name: node.taken for node in cluster.nodes if node.name in reachable}
         occupied_names = [name for rank, mask in held_masks(plan).items() if mask & masks.get(name := plan.cluster.name(rank), 0)]
         return cluster, occupied_names
-
-    def welcome(self) -> None:
-        """Add unknown nodes to the cluster; report unusable nodes with the reason."""
-        available = inventory(self._options.port)
-        for ray in self.roster.unknown(available):
-            wider = with_joined(self.cluster, ray)
-            if wider is not None:
-                self.cluster = wider
-                self.roster.add(wider.nodes[-1].name, ray, available)
-            elif ray.node_id not in self._declined:
-                self._declined.add(ray.node_id)
-                self._options.progress(Step(unlike(self.cluster, ray)))

@@ -1,4 +1,4 @@
-"""A new plan after nodes were lost or joined, near the plan before."""
+"""A new plan after nodes were lost, near the plan before."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def solve_in_child(problem: Problem, reading: Reading | None = None) -> Answer:
 
 
 class Replanner:
-    """Repeated solver of a problem on changing nodes; `problem` covers all nodes ever known.
+    """Repeated solver of a problem on the nodes that are left.
 
     Without a problem it is derived from the plan, with guesses of node locality; if only these
     prevent a placement, they are dropped.
@@ -161,10 +161,6 @@ class Replanner:
         self.problem = problem_of_plan(plan) if problem is None else problem
         self._guessed = problem is None
         self._search = search
-
-    def widen(self, cluster: Cluster) -> None:
-        """Set the cluster of all later problems."""
-        self.problem = replace(self.problem, cluster=cluster)
 
     def replan(self, before: Plan, cluster: Cluster, reachable: Collection[str], failure: LaunchFailed) -> tuple[Plan, Moves]:
         """Return (plan with the fewest moves, moves) on the named nodes of a cluster."""

@@ -47,8 +47,7 @@ def env_ranks(nodes: Sequence[RayNode], reports: Mapping[str, Report]) -> dict[s
 
     Slurm's variable counts only if all nodes have it, with distinct values: Ray may run on some of
     a job's nodes only, and may have been started by hand on others. The same holds for the other
-    variables if the nodes differ from the surveyed ones after a loss or growth. Raises LaunchFailed
-    (PW721).
+    variables if the nodes differ from the surveyed ones after a loss. Raises LaunchFailed (PW721).
     """
     environments = {node.node_id: reports[node.node_id]["environment"] for node in nodes if node.node_id in reports}
     if set(reports) != {node.node_id for node in nodes}:

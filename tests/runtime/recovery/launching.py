@@ -40,11 +40,9 @@ def plan_of(asked: Problem) -> Plan:
 
 
 @contextmanager
-def launched(
-    port: FakePort, asked: Problem, restarts: int = 1, elastic: bool = False, given: Problem | None = None, told: OnStep = silent
-) -> Iterator[Launch]:
+def launched(port: FakePort, asked: Problem, restarts: int = 1, given: Problem | None = None, told: OnStep = silent) -> Iterator[Launch]:
     with ExitStack() as stack:
-        yield bring_up(stack, plan_of(asked), port, Trainer, 60, told, policy=RestartPolicy(restarts, elastic, given or asked, solve))
+        yield bring_up(stack, plan_of(asked), port, Trainer, 60, told, policy=RestartPolicy(restarts, given or asked, solve))
     assert port.left_over() == {}
 
 

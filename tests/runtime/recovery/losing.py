@@ -114,7 +114,7 @@ def of_fixed_size(cluster: SimulatedCluster, address: str, mark: Path) -> dict[s
 
 
 def of_a_range(cluster: SimulatedCluster, address: str, mark: Path) -> dict[str, Any]:
-    """As many groups as there is room for; a node is lost, and comes back."""
+    """As many groups as there is room for; a node is lost and comes back, and a worker is lost."""
     asked = problem(2, 8)
     nodes = len(RayPort().nodes())
     for node in NODES.nodes[1:]:
@@ -123,14 +123,14 @@ def of_a_range(cluster: SimulatedCluster, address: str, mark: Path) -> dict[str,
     wait_for(4)
     plan = solve(asked).plan
     assert plan is not None
-    with launch(plan, address=address, worker=Trainer, restarts=1, elastic=True, problem=asked) as running:
+    with launch(plan, address=address, worker=Trainer, restarts=2, problem=asked) as running:
         sizes = [len(running.audit)]
         cluster.remove_node(3)
         running.run(lambda launch: launch.watch(60) if len(launch.audit) == 4 else None)
         sizes.append(len(running.audit))
-        threading.Timer(1, lambda: cluster.add_node(NODES.nodes[3], 2)).start()
-        mark.touch()
-        running.run(lambda launch: launch.call("actor", "train") if len(launch.audit) < 4 else mark.unlink())
+        cluster.add_node(NODES.nodes[3], 2)
+        os.kill(running.audit[0].pid, signal.SIGKILL)
+        running.run(lambda launch: launch.watch(60) if len(launch.recoveries) == 1 else None)
         sizes.append(len(running.audit))
         return {"nodes": nodes, "sizes": sizes, "words": [str(recovery) for recovery in running.recoveries]}
 

@@ -26,7 +26,7 @@ def through_a_loss(port: FakePort) -> None:
         running.call("actor", "step")
 
     with ExitStack() as stack:
-        bring_up(stack, PLAN, port, Trainer, 60, silent, policy=RestartPolicy(1, False, ASKED, solve)).run(train)
+        bring_up(stack, PLAN, port, Trainer, 60, silent, policy=RestartPolicy(1, ASKED, solve)).run(train)
 
 
 def test_every_call_in_turn() -> None:

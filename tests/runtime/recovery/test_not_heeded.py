@@ -33,17 +33,17 @@ def reading(tmp_path: Path) -> Reading:
 
 
 def test_it_is_said_of_a_plan_alone_that_may_be_placed_anew(reading: Reading) -> None:
-    assert render_unchecked(RestartPolicy.of(1, False, None, None).unchecked) == SAID
-    assert render_unchecked(RestartPolicy.of(0, True, ASKED, None).unchecked) == NO_READING
-    assert RestartPolicy.of(0, False, None, None).unchecked == ()
-    assert RestartPolicy.of(1, True, reading.problem, reading).unchecked == ()
+    assert render_unchecked(RestartPolicy.of(1, None, None).unchecked) == SAID
+    assert render_unchecked(RestartPolicy.of(2, ASKED, None).unchecked) == NO_READING
+    assert RestartPolicy.of(0, None, None).unchecked == ()
+    assert RestartPolicy.of(1, reading.problem, reading).unchecked == ()
 
 
 def test_it_is_told_and_written_down_at_the_start_and_when_it_was_started_again() -> None:
     port = FakePort(4, 4)
     with ExitStack() as stack:
         running = bring_up(
-            stack, plan_of(ASKED), port, Trainer, 60, policy=RestartPolicy.of(1, False, None, None), progress=lambda step: None
+            stack, plan_of(ASKED), port, Trainer, 60, policy=RestartPolicy.of(1, None, None), progress=lambda step: None
         )
         assert render_unchecked(running.unchecked) == SAID
         port.later(5, lambda: port.kill(port.actors[3].start.name))

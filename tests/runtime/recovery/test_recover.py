@@ -168,7 +168,7 @@ def test_a_plan_alone_keeps_together_what_lay_together_as_long_as_there_is_room(
         asked = problem(f"1x4xH100+{2}x{spare}xH100", 4)
         plan = replace(plan_of(asked), assignment=Assignment({"actor": (Run(range(4), 0),)}))
         with ExitStack() as stack:
-            running = bring_up(stack, plan, port, Trainer, 60, silent, policy=RestartPolicy(1, False, None, solve))
+            running = bring_up(stack, plan, port, Trainer, 60, silent, policy=RestartPolicy(1, None, solve))
             port.lose_node(0)
             running.run("step")
             assert len({row.node for row in running.audit}) == nodes

@@ -7,7 +7,7 @@ from dataclasses import replace
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.runtime.port.port import RANK_LABEL, RayNode
-from placewright.runtime.recovery.nodes import NodeRoster, with_joined
+from placewright.runtime.recovery.nodes import NodeRoster
 
 
 def node(node_id: str, name: str, rank: int | None = None, accelerators: int = 4) -> RayNode:
@@ -25,7 +25,6 @@ def test_nodes_with_rank_labels_are_known_by_them_though_all_have_one_host_name(
     roster = NodeRoster(named("a", "b"), [node("1", "host", 0), node("2", "host", 1)])
     there = roster.present([node("9", "host", 1), node("5", "host", 7)])
     assert {name: ray.node_id for name, ray in there.items()} == {"b": "9"}
-    assert [ray.node_id for ray in roster.unknown([node("9", "host", 1), node("5", "host", 7)])] == ["5"]
 
 
 def test_nodes_without_labels_are_known_by_their_host_names() -> None:
@@ -42,17 +41,3 @@ def test_in_a_smaller_cluster_nodes_have_their_ranks_there() -> None:
     roster = NodeRoster(named("a", "b", "c"), [node("1", "h", 0), node("2", "h", 1), node("3", "h", 2)])
     ranked = roster.rank(named("a", "c"), [node("3", "h", 2), node("1", "h", 0)])
     assert [(ray.node_id, ray.rank) for ray in ranked] == [("1", 0), ("3", 1)]
-
-
-def test_a_node_that_joins_is_like_one_that_is_there_and_has_a_name_of_its_own() -> None:
-    wider = with_joined(named("a", "b"), node("3", "b", accelerators=4))
-    assert wider is not None
-    assert [its.name for its in wider.nodes] == ["a", "b", "b-3"]
-    assert wider.nodes[2].accelerators == wider.nodes[0].accelerators
-
-
-def test_a_node_unlike_all_others_and_one_with_fewer_cpus_are_not_taken() -> None:
-    cluster = named("a")
-    assert with_joined(cluster, node("3", "c", accelerators=3)) is None
-    many = replace(cluster, nodes=(replace(cluster.nodes[0], cpus=64),))
-    assert with_joined(many, node("3", "c")) is None
