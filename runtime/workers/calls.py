@@ -260,21 +260,6 @@ class Calls(ABC):
         """
         return Results(self.whole, self.send_call(method, arguments, named), method, timeout)
 
-    def call_each(self, method: str, values: Sequence[Any], /, *, timeout: float | None = None, **named: Any) -> list[Any]:
-        """Call a method with the i-th value on the i-th worker; raises as `call`."""
-        return self.call_each_async(method, values, timeout=timeout, **named).wait()
-
-    def call_each_async(self, method: str, values: Sequence[Any], /, *, timeout: float | None = None, **named: Any) -> Results:
-        """Call without waiting; as `call_each`. ValueError unless one value per worker."""
-        self.must_have(method)
-        if len(values) != len(self.ranks):
-            raise ValueError(
-                f"`{method}` is given {with_noun(len(values), 'value')} for {with_noun(len(self.ranks), 'worker')} of `{self.whole.component}`"
-            )
-        _, named = share(self.whole.port, (), named)
-        tickets = {self.whole.request(rank, method, (value,), named): rank for rank, value in zip(self.ranks, values)}
-        return Results(self.whole, tickets, method, timeout)
-
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.whole.component!r}, ranks {list_ranks(self.ranks) or 'none'}>"
 

@@ -101,14 +101,6 @@ def test_a_rank_that_does_not_exist_is_refused(which: Any) -> None:
         started(Actor).on(which)
 
 
-def test_each_worker_can_be_given_its_own() -> None:
-    group = started(Actor)
-    assert group.call_each("train", [1, 2, 3, 4], scale=10) == [10, 20, 30, 40]
-    assert group.on(3, 0).call_each("train", ["a", "b"]) == ["a", "b"]
-    with pytest.raises(ValueError, match="`train` is given 3 values for 4 workers of `actor`"):
-        group.call_each("train", [1, 2, 3])
-
-
 def test_a_call_that_does_not_wait_gives_results_as_they_come() -> None:
     group = started(Actor)
     group.port.slow = {"job/actor/0": 5.0, "job/actor/2": 2.0}
@@ -126,8 +118,8 @@ def test_a_call_that_does_not_wait_gives_results_as_they_come() -> None:
 def test_results_are_in_order_and_coroutines_may_await_them() -> None:
     group = started(Actor)
     group.port.slow = {"job/actor/0": 5.0}
-    results = group.call_each_async("train", [1, 2, 3, 4])
-    assert results.wait() == [1, 2, 3, 4]
+    results = group.call_async("train", 2)
+    assert results.wait() == [2, 2, 2, 2]
 
     async def ask() -> list[Any]:
         return await group.call_async("train", 3).async_wait()
