@@ -250,6 +250,7 @@ class Launch:
         self.restarts.record_failure(began)
         while True:
             self._release()
+            failure = with_lost(failure, self._lost_earlier())
             self.restarts.take(self.options.port, failure)
             self.options.progress(Step(f"{self.restarts}: {failure.findings[0].message}"))
             for tell in self._on_restart:
@@ -271,6 +272,12 @@ class Launch:
         watch = Periodic(lambda: monitor.step() is not None, PERIOD)
         self._workers.callback(watch.stop)
         watch.start()
+
+    def _lost_earlier(self) -> list[str]:
+        """Return the nodes that earlier recoveries lost and that are not back."""
+        names = dict.fromkeys(name for recovery in self.recoveries for name in recovery.lost)
+        reachable = self._membership.there() if names else {}
+        return [name for name in names if name not in reachable]
 
     def _recover_again(self, failure: LaunchFailed, began: float) -> Recovery:
         reachable = self._membership.there()

@@ -132,6 +132,23 @@ def test_a_second_node_that_is_lost_before_the_restart_is_named_too() -> None:
     assert named == [f"node-{lost}", f"node-{later}"]
 
 
+@pytest.mark.parametrize(("restarts", "back"), [(1, False), (2, False), (1, True)])
+def test_a_node_that_an_earlier_restart_replaced_is_named_too_unless_it_is_back(restarts: int, back: bool) -> None:
+    port = FakePort(4, 4, 4)
+    with launched(port, problem("3x4xH100", 8), restarts=restarts) as running:
+        first = min(row.node_rank for row in running.audit)
+        port.lose_node(first)
+        running.run("step")
+        if back:
+            port.add_node(first, 4)
+        later = max(row.node_rank for row in running.audit)
+        port.lose_node(later)
+        with pytest.raises(LaunchFailed) as caught:
+            running.run("step")
+    messages = " ".join(finding.message for finding in caught.value.findings if finding.code == "PW713")
+    assert (f"`node-{first}`" in messages, f"`node-{later}`" in messages) == (not back, True)
+
+
 def test_a_second_loss_in_a_restart_after_which_nothing_fits_ends_the_launch_once() -> None:
     port = FakePort(4, 4, 4)
     later: list[int] = []
