@@ -114,7 +114,7 @@ def of_fixed_size(cluster: SimulatedCluster, address: str, mark: Path) -> dict[s
 
 
 def of_a_range(cluster: SimulatedCluster, address: str, mark: Path) -> dict[str, Any]:
-    """As many groups as there is room for; a node is lost and comes back, and a worker is lost."""
+    """As many groups as there is room for; a node is lost and comes back, and another is lost."""
     asked = problem(2, 8)
     nodes = len(RayPort().nodes())
     for node in NODES.nodes[1:]:
@@ -129,10 +129,10 @@ def of_a_range(cluster: SimulatedCluster, address: str, mark: Path) -> dict[str,
         running.run(lambda launch: launch.watch(60) if len(launch.audit) == 4 else None)
         sizes.append(len(running.audit))
         cluster.add_node(NODES.nodes[3], 2)
-        os.kill(running.audit[0].pid, signal.SIGKILL)
+        cluster.remove_node(2)
         running.run(lambda launch: launch.watch(60) if len(launch.recoveries) == 1 else None)
         sizes.append(len(running.audit))
-        return {"nodes": nodes, "sizes": sizes, "words": [str(recovery) for recovery in running.recoveries]}
+        return {"nodes": nodes, "sizes": sizes, "at last": sorted(places(running).values())}
 
 
 def wait_for(count: int) -> None:

@@ -57,4 +57,5 @@ def test_a_launch_that_fits_no_longer_ends_with_the_sum_and_leaves_nothing(said:
 
 
 def test_a_range_follows_the_nodes_that_are_there(said: dict[str, Any]) -> None:
-    assert said["range"]["sizes"] == [4, 3, 4]
+    assert said["range"]["sizes"] == [4, 3, 3]
+    assert said["range"]["at last"] == ["node-0", "node-1", "node-3"]
