@@ -347,8 +347,8 @@ def _advise_unknown(form: type[Form], value: Value, place: Sequence[int | str]) 
 def _other_words(form: str) -> dict[str, str]:
     """Return unknown key -> advice, for the keys that people write in this form."""
     path = Path(__file__).parent / "facts" / "other_words.json"
-    known: Mapping[str, Mapping[str, Sequence[str]]] = json.loads(path.read_text(encoding="utf-8"))
-    return {word: advice for advice, words in known.get(form, {}).items() for word in words}
+    words_of_forms: Mapping[str, Mapping[str, Sequence[str]]] = json.loads(path.read_text(encoding="utf-8"))
+    return {word: advice for advice, words in words_of_forms.get(form, {}).items() for word in words}
 
 
 def _shorten_place(root: Value, place: Sequence[int | str]) -> tuple[int | str, ...]:
