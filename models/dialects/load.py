@@ -21,6 +21,7 @@ from ..script.recognise import COMMAND_LINE, is_script, is_settings, is_task
 from ..text.document import Document
 from ..text.source import Source
 from ..text.tree import MapNode
+from .agreement import with_shared_errors
 from .recognition import choose, dialect_named, find_open_argument, is_meant_for
 from .released import mismatched_release, release_for
 
@@ -190,7 +191,11 @@ def _read(source: Source, compose: Callable[[], Document], machines: Machines, d
         recompose, release = document.compose, release_for(file_dialect, document, composer.frameworks, composer.roots)
         if release is not None:
             document = replace(document, release=release, compose=lambda text: replace(recompose(text), release=release))
-        reading = with_models(file_dialect.read(document, machines, level)).widen()
+
+        def read_as(document: Document) -> Reading:
+            return with_models(file_dialect.read(document, machines, level)).widen()
+
+        reading = with_shared_errors(read_as(document), read_as)
         cluster = machines if isinstance(machines, Cluster) else None
         if not is_sure:  # its errors are warnings
             milder = (finding if finding.unusable else replace(finding, severity=Severity.WARNING) for finding in reading.findings)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Callable, Iterator, Sequence
@@ -122,7 +123,7 @@ def infer_release(
     if local is None:
         return keys
     possible = tuple(release for release in local.possible if release in keys.possible) or local.possible
-    return ReleaseChoice(table, possible[-1], local.reason, possible)
+    return replace(local, release=possible[-1], possible=possible)
 
 
 def _infer_release(file: Path, document: Document) -> ReleaseChoice:
