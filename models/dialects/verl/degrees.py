@@ -30,8 +30,8 @@ TUNES = (ProgramKind.TUNING, ProgramKind.PROCESSES)
 """Programs that fine-tune, without roles."""
 TUNERS: Mapping[str, Mapping[str, str]] = _FACTS["tuners"]
 """Engine for fine-tuning -> keys of the degrees in the section `engine`."""
-LATER = {name: Range(since, until) for name, (since, until) in _FACTS["since"].items()}
-"""Strategies of later releases. Source: verl, verl/workers/engine/*/ (EngineRegistry.register)."""
+RELEASES_OF = {name: Range(since, until) for name, (since, until) in _FACTS["since"].items()}
+"""Strategy -> releases that have it. Source: verl, verl/workers/engine/*/ (EngineRegistry.register), verl/trainer/main_ppo.py."""
 ROLLOUT = "actor_rollout_ref.rollout"
 PARTED = f"{ROLLOUT}.disaggregation.enabled"
 APART, TEACHER = "standalone_rollout", "teacher"

@@ -23,13 +23,14 @@ from ....pools import Pool
 from ....releases.release import ALWAYS, Range
 from ....text.tree import MANDATORY
 from ...checks import MULTIPLE, AtLeast, Number, OneOf, Requires, divisors, find_near, set_to
-from ..degrees import APART, LATER, Degrees, engine_key, engine_of, is_engine, is_teacher
+from ..degrees import APART, PARTED, RELEASES_OF, Degrees, engine_key, engine_of, is_engine, is_teacher
 from ..programs import FULLY_ASYNC, MOMENTS, TRAINERS, ProgramKind, configurations
 from .work import ACCELERATORS, ACTOR, DEGREES, MODE, NUMBERS, REFERENCE, ROLLOUT, TORN, VerlWork
 
 ACTORS, CRITICS, REFERENCES = f"{ACTOR}.strategy", "critic.strategy", f"{REFERENCE}.strategy"
 FSDP, KNOWN = ("fsdp", "fsdp2"), ("fsdp", "fsdp2", "megatron")
 DYNAMIC = f"{ACTOR}.use_dynamic_bsz"
+PARTS, TENSOR = f"{ROLLOUT}.disaggregation", "tensor_model_parallel_size"
 STEPS = "trainer.v1.separate_async.parameter_sync_step"
 
 
@@ -45,6 +46,21 @@ def judge_engines(work: VerlWork) -> None:
                 _check_refused(work, name, degrees)
                 _context(work, name)
             _servers(work, name, *degrees)
+    if settings.since("0.8.0") and settings.flag(PARTED, DEGREES):
+        _check_parted(work)
+
+
+def _check_parted(work: VerlWork) -> None:
+    """Check that prefill and decode of a replica fit on a node. Source: verl, sglang_pd_replica.py, vllm_pd_replica.py."""
+    keys = (f"{ROLLOUT}.{TENSOR}", f"{PARTS}.decode_{TENSOR}", f"{PARTS}.decode_replicas")
+    tensor, decode, replicas = (work.amount(key, DEGREES) for key in keys)
+    per_node, width = _per_node(work, "rollout"), decode or tensor
+    if tensor and width and replicas and per_node and (size := tensor.value + replicas.value * width.value) > per_node.value:
+        most = (per_node.value - tensor.value) // width.value
+        help_, edit = (work.set(replicas, most), replicas.becomes(most)) if most > 0 else ("", None)
+        message = f"prefill and decode of a replica take {with_noun(size, 'accelerator')}, but {work.text(per_node)} must hold them"
+        note = f"{size}: prefill {tensor.value} + {replicas.value} x decode {width.value}"
+        work.report(DEGREES, "rollout", message, replicas.span, help_, edit, "", note, "IN_WORKERS", releases=Range("0.8.0"))
 
 
 def _per_node(work: VerlWork, name: str) -> Amount | None:
@@ -247,8 +263,8 @@ def _engines(work: VerlWork) -> None:
 def _strategies(work: VerlWork) -> None:
     """Check that strategies are known, and in some releases the same."""
     settings, kind, old = work.settings, work.entry.kind, work.settings.is_older_than("0.8.0")
-    later = tuple(name for name, releases in LATER.items() if settings.choice.has(releases))
-    strategies = FSDP if kind is ProgramKind.SIMULATION else (*KNOWN, *later)
+    known = tuple(name for name, releases in RELEASES_OF.items() if settings.choice.has(releases))
+    strategies = FSDP if kind is ProgramKind.SIMULATION else known
     pairs = [] if kind is ProgramKind.HYBRID and settings.has_new_workers and old else [("actor", ACTORS)]
     pairs += [("critic", CRITICS)] if kind is ProgramKind.HYBRID and (old or work.setup.component("critic")) else []
     pairs += [("reward_model", "reward_model.strategy")] if work.setup.component("reward_model") and settings.is_older_than("0.7.1") else []
