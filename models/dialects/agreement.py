@@ -52,5 +52,5 @@ def _text(error: Finding, release: Release) -> tuple[str, str]:
 def _soften(error: Finding, framework: str, accepting: Sequence[Release]) -> Finding:
     """Return an error as a warning that names the accepting releases."""
     note = f"{framework} {spans_of(accepting)} {'accepts' if len(accepting) == 1 else 'accept'} it"
-    notes = (note, *(other for other in error.notes if not other.endswith((" accepts it", " accept it"))))
-    return replace(error, severity=Severity.WARNING, notes=notes)
+    notes = (*(other for other in error.notes if not other.endswith((" accepts it", " accept it"))), note)
+    return replace(error, severity=Severity.WARNING, notes=notes, disputed=True)

@@ -40,6 +40,7 @@ _MAKERS = {
 
 Source: Ray, python/ray/_private/accelerators.
 """
+_OVERRIDE = re.compile(r"set `[\w.]+=")
 _FIRST_ADVICE = re.compile(r"write `[^`]*`")
 
 
@@ -297,10 +298,16 @@ def take_first(readings: Sequence[Reading]) -> Reading:
 
 
 def _with_file_names(reading: Reading) -> Iterator[Finding]:
-    """Yield the findings; a help for another file gets the name of that file."""
+    """Yield the findings; a help for another file gets the name of that file.
+
+    A setting of a command line overrides the value in that file, which may be the framework's own.
+    """
     for finding in reading.findings:
         if finding.edit and finding.edit.span.file != reading.source.name:
-            location, first = f" in `{finding.edit.span.file}`", _FIRST_ADVICE.match(finding.help)
-            end = first.end() if first else len(finding.help)
-            finding = replace(finding, help=f"{finding.help[:end]}{location}{finding.help[end:]}")
+            if _OVERRIDE.match(finding.help):
+                finding = replace(finding, edit=None)
+            else:
+                location, first = f" in `{finding.edit.span.file}`", _FIRST_ADVICE.match(finding.help)
+                end = first.end() if first else len(finding.help)
+                finding = replace(finding, help=f"{finding.help[:end]}{location}{finding.help[end:]}")
         yield finding

@@ -164,7 +164,8 @@ def first_causes(findings: Sequence[Finding]) -> tuple[list[Finding], list[Unche
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     independent, dependent = list[Finding](), list[Unchecked]()
     for finding in findings:
-        premise = (_premise(finding, errors) if finding.severity is Severity.ERROR else None) or _wrong_degrees(finding, errors)
+        may_wait = finding.severity is Severity.ERROR or finding.disputed
+        premise = (_premise(finding, errors) if may_wait else None) or _wrong_degrees(finding, errors)
         if premise is None:
             independent.append(finding)
         else:
