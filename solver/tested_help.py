@@ -20,7 +20,7 @@ Further edits are shown untested. A test costs as much as reading the file.
 """
 MOST_TOLD = 2
 """Largest number of follow-up errors listed in a cause's notes."""
-_VALUE_PATTERN = re.compile(r"write (`[^`]+`)")
+_VALUE_PATTERN = re.compile(r"write (`[^`]+`)(?: for `[^`]+`)?")
 MISSPELT = frozenset({"PW104", "PW118", "PW125", "PW803"})
 """Codes of texts that are ignored or misread."""
 UNREAD = WRITTEN | {"PW107", "PW108", "PW109", "PW110", "PW111"}

@@ -144,7 +144,10 @@ class _Keys:
         help_ = f"write `{better}` for `{owner}`" if better else finding.help
         line = f" (line {at.line})" * (finding.span is not None and finding.span.line != at.line)
         notes = (*finding.notes, f"the same of `{key}`{line}")
-        self.notes.findings[index] = replace(finding, help=help_, edit=None if better else finding.edit, notes=notes)
+        edit = finding.edit
+        if better:  # one edit of all keys, which shows what the section sets
+            edit = self.notes.join(edit, Edit(at, now)) if edit is not None and self.excerpt(at) == key else None
+        self.notes.findings[index] = replace(finding, help=help_, edit=edit, notes=notes)
         return True
 
     def options(self) -> None:
@@ -247,8 +250,10 @@ class _Keys:
             better, help_ = "", f"choose what has it: {' or '.join(f'`{selection}`' for selection in makes[:MOST_NAMED])}"
         elif setting is not None and setting.kind is Mark.CHANGE and (read := self._find_hidden(setting.key, better)):
             better, help_ = "", f"write `+{read}{setting.text[len(setting.key) :]}`: verl takes it, though no configuration has it"
-        elif mask:
+        elif mask:  # a right key elsewhere is no slip for a key of another component
+            better = better if setting is not None and _section_of(better) == _section_of(setting.key) else ""
             notes, help_ = [*notes, releases_known.have_it(mask)], releases_known.name_release(mask)
+            help_ = "leave it out, or run a release that has it" if self.settings.choice.is_stated else help_
         elif setting is not None and setting.kind is Mark.CHANGE:
             refusal = self._refused_field(setting.key)
             help_ = "leave it out" if refusal else f"write `+{setting.text}` if your own code reads it, else leave it out"
@@ -326,6 +331,11 @@ class _Keys:
 
     def _rewritten(self, setting: Setting, better: str) -> Edit | None:
         return Edit(setting.key_span, better) if self.excerpt(setting.key_span) == setting.key else None
+
+
+def _section_of(key: str) -> str:
+    """Return the section of the component that a key is for."""
+    return key.removeprefix("actor_rollout_ref.").partition(".")[0]
 
 
 def find_near(table: Table, key: str) -> str:
