@@ -18,9 +18,13 @@ MOST_TRIED = 8
 
 Further edits are shown untested. A test costs as much as reading the file.
 """
+MOST_VALUES = 4
+"""Largest number of values tested per edit."""
 MOST_TOLD = 2
 """Largest number of follow-up errors listed in a cause's notes."""
 _VALUE_PATTERN = re.compile(r"write (`[^`]+`)(?: for `[^`]+`)?")
+_VALUES_PATTERN = re.compile(r"((?:set|write) `(?:[^`:=]+(?:: |=))?)([^`:= ]+)`((?: or `[^`: ]+`)*)")
+"""Help with a value, or several."""
 MISSPELT = frozenset({"PW104", "PW118", "PW125", "PW803"})
 """Codes of texts that are ignored or misread."""
 UNREAD = WRITTEN | {"PW107", "PW108", "PW109", "PW110", "PW111"}
@@ -30,29 +34,32 @@ Errors = Callable[[Reading], Sequence[Finding]]
 
 
 def with_tested_edits(reading: Reading, findings: Sequence[Finding], found_in: Errors) -> list[Finding]:
-    """Return the findings of a file with errors, with only tested edits offered.
+    """Return the findings of a file, with only tested edits offered.
 
-    Edits that repair nothing or cause new errors are removed with their help. Errors that disappear
-    with the edit of an earlier cause become notes of that cause.
+    Edits that repair nothing or cause new errors are removed with their help; of several values in a
+    help those that work stay. Errors that disappear with the edit of an earlier cause become notes of
+    that cause.
     """
-    if reading.session.as_before is None or not any(finding.severity is Severity.ERROR for finding in findings):
+    if reading.session.as_before is None:
         return list(findings)
     remaining = list(findings)
-    before = Counter(map(_identity, findings))
     for edit in _select_edits(reading, findings):
-        after = found_in(reading.session.read(apply_edits(reading.source.text, [edit])))
-        counts = Counter(map(_identity, after))
         repairs = sorted(
             (finding for finding in remaining if finding.edit == edit), key=lambda finding: finding.severity is not Severity.ERROR
         )
         if not repairs:
             continue  # repaired by another edit
-        works = all(counts[_identity(finding)] < before[_identity(finding)] for finding in repairs) and not _fresh(repairs, findings, after)
+        works = _try_values(reading, edit, repairs, findings, found_in)
         if not works:
             remaining = [
                 replace(finding, edit=None, help=_without_edit(finding)) if finding.edit == edit else finding for finding in remaining
             ]
             continue
+        value = edit.text if edit.text in works else next(iter(works))
+        after, new_edit = works[value], replace(edit, text=value)
+        changes = {finding: replace(finding, edit=new_edit, help=_name_values(finding.help, works)) for finding in repairs}
+        remaining = [changes.get(finding, finding) for finding in remaining]
+        repairs = [changes[finding] for finding in repairs]
         errors_after = {(finding.code, finding.subject) for finding in after if finding.severity is Severity.ERROR}
         # Errors may follow from errors, and from warnings of misread text.
         is_cause = repairs[0].severity is Severity.ERROR or repairs[0].code in MISSPELT
@@ -62,6 +69,35 @@ def with_tested_edits(reading: Reading, findings: Sequence[Finding], found_in: E
                 _because(finding, follows) if finding is repairs[0] else finding for finding in remaining if finding not in follows
             ]
     return remaining
+
+
+def _try_values(
+    reading: Reading, edit: Edit, repairs: Sequence[Finding], findings: Sequence[Finding], found_in: Errors
+) -> dict[str, Sequence[Finding]]:  # fmt: skip
+    """Return the working texts of an edit, each with the findings after it.
+
+    Tried are the values of its help and, if none works, that of an error which a value leads to.
+    """
+    match = _VALUES_PATTERN.fullmatch(repairs[0].help)
+    values = [match[2], *re.findall(r"`([^`]+)`", match[3])] if match else []
+    tried = dict[str, Sequence[Finding]]()
+    pending = list(dict.fromkeys(values if edit.text in values else [edit.text]))
+    works = dict[str, Sequence[Finding]]()
+    while pending and len(tried) < MOST_VALUES:
+        value = pending.pop(0)
+        after = tried[value] = found_in(reading.session.read(apply_edits(reading.source.text, [replace(edit, text=value)])))
+        if _repairs_all(repairs, findings, after):
+            works[value] = after
+        elif not pending and not works and edit.text in values:
+            next_edits = [finding.edit for finding in after if finding.edit and finding.severity is Severity.ERROR]
+            pending = [other.text for other in next_edits if other.span.start == edit.span.start and other.text not in tried][:1]
+    return works
+
+
+def _name_values(help: str, values: Collection[str]) -> str:
+    """Return the help with these values alone."""
+    match = _VALUES_PATTERN.fullmatch(help)
+    return f"{match[1]}{'` or `'.join(values)}`" if match else help
 
 
 def _without_edit(finding: Finding) -> str:
@@ -91,15 +127,22 @@ def _identity(finding: Finding) -> tuple[str, str, str]:
     return finding.code, finding.subject, skeleton(finding.subject, finding.message) if finding.subject else finding.message
 
 
+def _repairs_all(repairs: Sequence[Finding], findings: Sequence[Finding], after: Sequence[Finding]) -> bool:
+    """Return True if an edit repairs its findings without new errors."""
+    counts, before = Counter(map(_identity, after)), Counter(map(_identity, findings))
+    return all(counts[_identity(finding)] < before[_identity(finding)] for finding in repairs) and not _fresh(repairs, findings, after)
+
+
 def _fresh(repairs: Sequence[Finding], before: Sequence[Finding], after: Sequence[Finding]) -> bool:
     """Return True if new errors appear after an edit.
 
-    A repaired misspelling may reveal errors in the newly read text: these do not count.
+    A repaired misspelling may reveal errors in the newly read text: these do not count. A number
+    instead of one that is too small is no text of the user.
     """
     codes = Counter(finding.code for finding in before if finding.severity is Severity.ERROR)
     codes.subtract(finding.code for finding in repairs if finding.severity is Severity.ERROR)
     misspelt = any(finding.code in MISSPELT for finding in repairs)
-    unread = any(finding.code in UNREAD for finding in repairs)
+    unread = any(finding.code in UNREAD and finding.label != "too small" for finding in repairs)
     for finding in after:
         if finding.severity is Severity.ERROR:
             codes[finding.code] -= 1

@@ -74,8 +74,8 @@ def findings_of(reading: Reading, why_not: HintCheck = no_hint_check) -> list[Fi
 def verify(reading: Reading, why_not: HintCheck = no_hint_check, selection: CodeSelection | None = None) -> Report:
     """Return the verdict on a file, by reading and by the rules on explicit ranks.
 
-    `why_not` gives reasons against hinted components (planner/verify.py). In a file with errors
-    every offered edit was applied and verified. Findings that `selection` ignores are apart.
+    `why_not` gives reasons against hinted components (planner/verify.py). Every offered edit was
+    applied and verified. Findings that `selection` ignores are apart.
     """
     document, problem, selection = reading.document, reading.problem, selection or CodeSelection()
 

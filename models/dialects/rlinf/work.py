@@ -29,7 +29,7 @@ from ...findings.wording import do, with_noun
 from ...model_cards import ModelUse, Split, engine_splits, megatron_splits, vocabulary_split, with_sizes
 from ...model_cards.stages import places_of
 from ...text.tree import Scalar
-from ..checks import divisors, find_near, multiples_near
+from ..checks import divisors, find_near, multiples_near, set_to
 from .checks import REASONING, check_settings
 from .known import AT_LAUNCH, CHECKED, DEGREE, FSDP, INFERENCE, MEGATRON, SETTING
 from .modes.state import DEMANDS, SHARES, Mode, ParallelSettings, Placer, figure_of
@@ -348,9 +348,9 @@ def _replicate(mode: Mode, name: str, parallel: Parallel | None, prompts: Amount
     replicas = processes // parallel.replica if processes and processes % parallel.replica == 0 else 1
     step = _suit(mode, prompts, replicas // gcd(replicas, group.value))
     if samples % replicas:
-        better = " or ".join(map(str, multiples_near(prompts.value, step)))
-        values: dict[str, Any] = {"samples": samples, "replicas": replicas, "prompts": prompts.name, "group": group.name, "better": better}
-        mode.report("samples leave replicas", name, prompts.span or mode.settings.top, **values)
+        help, edit = set_to(mode, prompts, multiples_near(prompts.value, step))
+        values: dict[str, Any] = {"samples": samples, "replicas": replicas, "prompts": prompts.name, "group": group.name, "help": help}
+        mode.report("samples leave replicas", name, prompts.span or mode.settings.top, edit, **values)
 
 
 def _suit(mode: Mode, amount: Amount, step: int) -> int:
@@ -398,8 +398,8 @@ def _check_updates(mode: Mode, batch: Amount) -> None:
         is_proved = is_even and batch.value % processes[2] == 0 and not is_missed
         micro = settings.whole("actor.micro_batch_size", DEMANDS)
         sizes = [size for size in divisors(samples) if size % ((micro.value if micro else 1) * (processes[2] or 1)) == 0]
-        better = " or ".join(map(str, find_near(batch.value, sizes)))
-        help = f"set `{batch.name}` to {better}" if better else f"choose `{total.name}` so that `{batch.name}` divides the samples"
+        help, edit = set_to(mode, batch, find_near(batch.value, sizes))
+        help = help or f"choose `{total.name}` so that `{batch.name}` divides the samples"
         severity = Severity.ERROR if is_proved else Severity.WARNING
         values: dict[str, Any] = {"samples": samples, "batch": batch.text, "product": product, "help": help}
-        mode.report("samples leave batches", "actor", batch.span or mode.settings.top, severity=severity, **values)
+        mode.report("samples leave batches", "actor", batch.span or mode.settings.top, edit, severity=severity, **values)

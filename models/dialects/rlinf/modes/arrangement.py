@@ -238,6 +238,5 @@ def check_engine_tp(mode: Mode, shares: bool, partly: bool = False) -> None:
     backend = mode.backend("actor", SETTING)
     if backend == MEGATRON or (backend == FSDP and shares and (actor.value > 1 or partly)):
         better = fitting_tp(mode, actor, rollout.value, mode.count("rollout") or actor.value)
-        values: dict[str, Any] = {"path": rollout.name, "actor_path": actor.name, "rollout": rollout.value, "actor": actor.value}
-        at, edit = rollout.span or mode.owner, rollout.becomes(better)
-        mode.report("engine larger than actor", "rollout", at, edit, backend=backend, better=better, **values)
+        values: dict[str, Any] = {"path": rollout.name, "rollout": rollout.value, "actor": actor.value, "backend": backend}
+        mode.report("engine larger than actor", "rollout", rollout.span or mode.owner, rollout.becomes(better), better=better, **values)
