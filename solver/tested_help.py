@@ -23,7 +23,7 @@ MOST_VALUES = 4
 MOST_TOLD = 2
 """Largest number of follow-up errors listed in a cause's notes."""
 _VALUE_PATTERN = re.compile(r"write (`[^`]+`)(?: for `[^`]+`)?")
-_VALUES_PATTERN = re.compile(r"((?:set|write) `(?:[^`:=]+(?:: |=))?)([^`:= ]+)`((?: or `[^`: ]+`)*)")
+_VALUES_PATTERN = re.compile(r"((?:set|write) `(?:[^`:=]+(?:: |=))?)([^`:= ]+)`((?: or `[^`:= ]+`)*)")
 """Help with a value, or several."""
 MISSPELT = frozenset({"PW104", "PW118", "PW125", "PW803"})
 """Codes of texts that are ignored or misread."""
@@ -57,7 +57,7 @@ def with_tested_edits(reading: Reading, findings: Sequence[Finding], found_in: E
             continue
         value = edit.text if edit.text in works else next(iter(works))
         after, new_edit = works[value], replace(edit, text=value)
-        changes = {finding: replace(finding, edit=new_edit, help=_name_values(finding.help, works)) for finding in repairs}
+        changes = {finding: replace(finding, edit=new_edit, help=_name_values(finding.help, edit, works)) for finding in repairs}
         remaining = [changes.get(finding, finding) for finding in remaining]
         repairs = [changes[finding] for finding in repairs]
         errors_after = {(finding.code, finding.subject) for finding in after if finding.severity is Severity.ERROR}
@@ -74,30 +74,37 @@ def with_tested_edits(reading: Reading, findings: Sequence[Finding], found_in: E
 def _try_values(
     reading: Reading, edit: Edit, repairs: Sequence[Finding], findings: Sequence[Finding], found_in: Errors
 ) -> dict[str, Sequence[Finding]]:  # fmt: skip
-    """Return the working texts of an edit, each with the findings after it.
+    """Return the working texts of an edit that leave the fewest errors, each with the findings after it.
 
-    Tried are the values of its help and, if none works, that of an error which a value leads to.
+    Candidates are the values of its help and, if none works, that of an error which a value leads to.
     """
-    match = _VALUES_PATTERN.fullmatch(repairs[0].help)
-    values = [match[2], *re.findall(r"`([^`]+)`", match[3])] if match else []
-    tried = dict[str, Sequence[Finding]]()
+    values = _list_values(repairs[0].help)
+    outcomes = dict[str, Sequence[Finding]]()
     pending = list(dict.fromkeys(values if edit.text in values else [edit.text]))
     works = dict[str, Sequence[Finding]]()
-    while pending and len(tried) < MOST_VALUES:
+    while pending and len(outcomes) < MOST_VALUES:
         value = pending.pop(0)
-        after = tried[value] = found_in(reading.session.read(apply_edits(reading.source.text, [replace(edit, text=value)])))
+        after = outcomes[value] = found_in(reading.session.read(apply_edits(reading.source.text, [replace(edit, text=value)])))
         if _repairs_all(repairs, findings, after):
             works[value] = after
         elif not pending and not works and edit.text in values:
             next_edits = [finding.edit for finding in after if finding.edit and finding.severity is Severity.ERROR]
-            pending = [other.text for other in next_edits if other.span.start == edit.span.start and other.text not in tried][:1]
-    return works
+            next_values = [candidate.text for candidate in next_edits if candidate.span.start == edit.span.start]
+            pending = [text for text in next_values if text not in outcomes][:1]
+    counts = {value: sum(finding.severity is Severity.ERROR for finding in after) for value, after in works.items()}
+    return {value: after for value, after in works.items() if counts[value] == min(counts.values())}
 
 
-def _name_values(help: str, values: Collection[str]) -> str:
-    """Return the help with these values alone."""
+def _list_values(help: str) -> list[str]:
+    """Return the values that a help names."""
     match = _VALUES_PATTERN.fullmatch(help)
-    return f"{match[1]}{'` or `'.join(values)}`" if match else help
+    return [match[2], *re.findall(r"`([^`]+)`", match[3])] if match else []
+
+
+def _name_values(help: str, edit: Edit, values: Collection[str]) -> str:
+    """Return the help with these values alone, if it names that of the edit."""
+    match = _VALUES_PATTERN.fullmatch(help)
+    return f"{match[1]}{'` or `'.join(values)}`" if match and edit.text in _list_values(help) else help
 
 
 def _without_edit(finding: Finding) -> str:
@@ -169,12 +176,14 @@ def _phase(finding: Finding) -> int:
 def _follows(finding: Finding, cause: Finding, errors_after: Collection[tuple[str, str]]) -> bool:
     """Return True if an error disappears, with all alike, once an earlier cause is repaired.
 
+    An error of the same stage, with another edit, does if no error is left.
     So does a warning with the edit of an error.
     """
     gone = (finding.code, finding.subject) not in errors_after
     if finding.severity is Severity.WARNING:
         return finding.edit == cause.edit and cause.severity is Severity.ERROR
-    return finding.severity is Severity.ERROR and gone and _phase(cause) < _phase(finding)
+    is_later = _phase(cause) < _phase(finding) or (not errors_after and finding.edit != cause.edit)
+    return finding.severity is Severity.ERROR and gone and is_later
 
 
 def _because(cause: Finding, follows: Sequence[Finding]) -> Finding:
