@@ -347,3 +347,10 @@ def test_a_size_that_a_changed_checkout_may_read_is_not_passed_over(code: str, k
     (tmp_path / "job.yaml").write_text(yaml.safe_dump(changed(AGENTIC, **environments)), "utf-8")
     reading = load(tmp_path / "job.yaml")
     assert [item.subject for item in reading.unchecked if item.decides and item.rule == "PW104"] == keys
+
+
+@pytest.mark.parametrize(("release", "count"), [("0.1.0", 1), ("0.1.1", 1), ("0.1.3", 1), ("0.2.0", 0), ("8eb27cc2", 0)])
+def test_adapters_of_the_first_releases_need_deepspeed(release: str, count: int) -> None:
+    blocks: Config = {**WHOLE, "actor_train": {**LORA}}
+    found = [text for severity, text in told("rlvr", blocks, release) if severity is Severity.ERROR and "`lora_target`" in text]
+    assert len(found) == count
