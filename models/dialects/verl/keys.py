@@ -250,8 +250,10 @@ class _Keys:
             better, help_ = "", f"choose what has it: {' or '.join(f'`{selection}`' for selection in makes[:MOST_NAMED])}"
         elif setting is not None and setting.kind is Mark.CHANGE and (read := self._find_hidden(setting.key, better)):
             better, help_ = "", f"write `+{read}{setting.text[len(setting.key) :]}`: verl takes it, though no configuration has it"
-        elif mask:  # a right key elsewhere is no slip for a key of another component
-            better = better if setting is not None and _section_of(better) == _section_of(setting.key) else ""
+        elif mask:  # a right key elsewhere is no slip for the same key of another component
+            key = setting.key if setting is not None else ""
+            is_other = better.count(".") == key.count(".") and better.rpartition(".")[2] == key.rpartition(".")[2]
+            better = "" if is_other else better
             notes, help_ = [*notes, releases_known.have_it(mask)], releases_known.name_release(mask)
             help_ = "leave it out, or run a release that has it" if self.settings.choice.is_stated else help_
         elif setting is not None and setting.kind is Mark.CHANGE:
@@ -331,11 +333,6 @@ class _Keys:
 
     def _rewritten(self, setting: Setting, better: str) -> Edit | None:
         return Edit(setting.key_span, better) if self.excerpt(setting.key_span) == setting.key else None
-
-
-def _section_of(key: str) -> str:
-    """Return the section of the component that a key is for."""
-    return key.removeprefix("actor_rollout_ref.").partition(".")[0]
 
 
 def find_near(table: Table, key: str) -> str:

@@ -27,6 +27,7 @@ from ...text.interpolation_text import holds_interpolation
 from ...text.nearest import SLIP, closest
 from ...text.tree import UNRESOLVED, ListNode, MapNode, Scalar, find
 from ..released import infer_release
+from ..unread import has_foreign_section
 
 FOLDER = Path(__file__).parent / "facts"
 SLOTS = 3
@@ -220,7 +221,7 @@ def _entry_of(notes: Notes, root: MapNode, program: Program | None) -> EntryPoin
         if entry.kind is not ProgramKind.DECLARED:
             why = f"nothing says which program reads this file; `{entry.program}` is assumed"
             notes.unsure("PW122", "", why, not has("keys_of_programs"), WORKS_LIKE)
-            notes.proves = not has_foreign_section(root)
+            notes.proves = not has_foreign_section(root, _DATA["tops"])
         return entry
     match = find_program(name)
     if match is not None and match.kind is not ProgramKind.NOTHING:
@@ -315,12 +316,6 @@ def base_in_defaults(document: Document) -> str:
                 return ""
             configuration = name
     return configuration
-
-
-def has_foreign_section(root: MapNode) -> bool:
-    """Return True if a map at the top is in no configuration of any release, not even misspelt."""
-    names = [entry.key.text for entry in root if isinstance(entry.value, MapNode) and entry.key.text[:1].isalpha()]
-    return any(name not in _DATA["tops"] and closest(name, _DATA["tops"], SLIP) is None for name in names)
 
 
 def find_choices(document: Document, name: str) -> tuple[tuple[str, str | None], ...]:

@@ -17,13 +17,13 @@ from typing import Callable, Mapping
 
 from ....component import Parallel
 from ....configuration.settings import Amount
-from ....findings.finding import Fix, Severity
+from ....findings.finding import Fix
 from ....findings.wording import with_noun
 from ....pools import Pool
 from ....releases.release import ALWAYS, Range
 from ....text.tree import MANDATORY
-from ...checks import MULTIPLE, AtLeast, Number, OneOf, Requires, divisors, find_near, set_to
-from ..degrees import APART, PARTED, RELEASES_OF, Degrees, engine_key, engine_of, is_engine, is_teacher
+from ...checks import MULTIPLE, AtLeast, Number, Requires, divisors, find_near, set_to
+from ..degrees import APART, PARTED, Degrees, engine_key, engine_of, is_engine, is_teacher
 from ..programs import FULLY_ASYNC, MOMENTS, TRAINERS, ProgramKind, configurations
 from .work import ACCELERATORS, ACTOR, DEGREES, MODE, NUMBERS, REFERENCE, ROLLOUT, TORN, VerlWork
 
@@ -244,41 +244,23 @@ def judge_modes(work: VerlWork) -> None:
 
 
 def _engines(work: VerlWork) -> None:
-    """Check the names of inference engines: they have no default, and releases have different ones.
-
-    Programs of other authors, and modules of the user, may register more.
-    """
-    settings, engines = work.settings, work.settings.words("engines")
-    severity = Severity.WARNING if work.loads_code() else Severity.ERROR
+    """Check that inference engines have a name: there is no default."""
+    settings = work.settings
     for name in work.served:
         key, when = engine_key(settings, name)("name"), when_served(work, name, "IN_WORKERS")
-        word, when = settings.word(key, MODE), "BEFORE_WORKERS" if work.entry.kind is ProgramKind.SERVER else when
-        if word in ("", MANDATORY) and work.is_whole and not settings.is_open(key, MODE):
+        when = "BEFORE_WORKERS" if work.entry.kind is ProgramKind.SERVER else when
+        if settings.word(key, MODE) in ("", MANDATORY) and work.is_whole and not settings.is_open(key, MODE):
             work.report(MODE, name, f"`{key}` is not set, and has no default", None, f"set {work.spell(key, 'vllm')}", None, "", when)
-        elif word != MANDATORY and not work.entry.own_trainer:
-            work.check(name, OneOf(code=MODE, source="verl, verl/workers/rollout/replica.py", key=key, values=engines, severity=severity,
-                                   message="{left} is `{right}`, an engine that this release of verl does not have", when=when))  # fmt: skip
 
 
 def _strategies(work: VerlWork) -> None:
-    """Check that strategies are known, and in some releases the same."""
-    settings, kind, old = work.settings, work.entry.kind, work.settings.is_older_than("0.8.0")
-    known = tuple(name for name, releases in RELEASES_OF.items() if settings.choice.has(releases))
-    strategies = FSDP if kind is ProgramKind.SIMULATION else known
-    pairs = [] if kind is ProgramKind.HYBRID and settings.has_new_workers and old else [("actor", ACTORS)]
-    pairs += [("critic", CRITICS)] if kind is ProgramKind.HYBRID and (old or work.setup.component("critic")) else []
-    pairs += [("reward_model", "reward_model.strategy")] if work.setup.component("reward_model") and settings.is_older_than("0.7.1") else []
-    consequence = "it raises a NotImplementedError" if old else "no engine of that name is registered"
-    message = f"{{left}} is `{{right}}`, for which `{work.entry.name}` has no workers: {consequence}"
-    source = "verl, verl/trainer/main_ppo.py (TaskRunner), verl/workers/engine/base.py (EngineRegistry)"
-    for name, key in pairs:
-        when, severity = "BEFORE_WORKERS" if old else "IN_WORKERS", Severity.WARNING if work.loads_code() and not old else Severity.ERROR
-        work.check(name, OneOf(code=MODE, source=source, key=key, values=strategies, message=message, when=when, severity=severity))
+    """Check that strategies of actor and critic agree, in some releases."""
+    settings, kind = work.settings, work.entry.kind
     # Agreement: main_ppo until 0.6.0, trainers with two pools until 0.7.1, split placement always.
     agreement = {ProgramKind.HYBRID: Range(until="0.6.0"), ProgramKind.SEPARATE: Range(until="0.7.1")}.get(kind, ALWAYS)
     actor, critic = settings.word(ACTORS, MODE), settings.word(CRITICS, MODE)
     compatible = FSDP if kind in (ProgramKind.SPLIT, ProgramKind.HYBRID) and actor in FSDP else (actor,)
-    if actor and actor in strategies and critic and critic not in compatible and (work.is_said(CRITICS) or work.is_said(ACTORS)):
+    if actor and actor in settings.words("strategies") and critic and critic not in compatible and (work.is_said(CRITICS) or work.is_said(ACTORS)):
         suffix = "" if settings.at(CRITICS) is not None else " (its default)"
         message = f"`{CRITICS}` is {critic}{suffix} and `{ACTORS}` is {actor}: they must be the same"
         at = settings.place(CRITICS if settings.at(CRITICS) else ACTORS)
