@@ -25,6 +25,8 @@ MOST_TOLD = 2
 _VALUE_PATTERN = re.compile(r"write (`[^`]+`)(?: for `[^`]+`)?")
 _VALUES_PATTERN = re.compile(r"((?:set|write) `(?:[^`:=]+(?:: |=))?)([^`:= ]+)`((?: or `[^`:= ]+`)*)")
 """Help with a value, or several."""
+_WORK = 4
+"""Last stage of detection; see `_phase`."""
 MISSPELT = frozenset({"PW104", "PW118", "PW125", "PW803"})
 """Codes of texts that are ignored or misread."""
 UNREAD = WRITTEN | {"PW107", "PW108", "PW109", "PW110", "PW111"}
@@ -170,19 +172,20 @@ def _phase(finding: Finding) -> int:
         return 1
     if code < "PW2" or code in ("PW215", "PW404"):
         return 2
-    return 3 if code < "PW4" else 4
+    return 3 if code < "PW4" else _WORK
 
 
 def _follows(finding: Finding, cause: Finding, errors_after: Collection[tuple[str, str]]) -> bool:
     """Return True if an error disappears, with all alike, once an earlier cause is repaired.
 
-    An error of the same stage, with another edit, does if no error is left.
+    An error of work, with another edit, follows from one of work if no error is left.
     So does a warning with the edit of an error.
     """
     gone = (finding.code, finding.subject) not in errors_after
     if finding.severity is Severity.WARNING:
         return finding.edit == cause.edit and cause.severity is Severity.ERROR
-    is_later = _phase(cause) < _phase(finding) or (not errors_after and finding.edit != cause.edit)
+    is_work = _phase(cause) == _phase(finding) == _WORK and not errors_after and finding.edit != cause.edit
+    is_later = _phase(cause) < _phase(finding) or is_work
     return finding.severity is Severity.ERROR and gone and is_later
 
 

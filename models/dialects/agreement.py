@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Callable, Sequence
 
 from ..findings.causes import skeleton
-from ..findings.finding import Finding, Severity, UnusableInput
+from ..findings.finding import Finding, Severity, Unchecked, UnusableInput
+from ..findings.span import Span
 from ..reading import Reading
 from ..record import replace
 from ..releases.choice import state_release
@@ -16,6 +17,7 @@ from ..text.document import Document
 def with_shared_errors(reading: Reading, read: Callable[[Document], Reading]) -> Reading:
     """Return a reading with the errors that the possible releases share; others are warnings.
 
+    Such a warning leaves the verdict open.
     The document is read for each other possible release. Decisive are the releases with the fewest
     errors; if they share none, all errors of the reading stay.
     """
@@ -32,21 +34,33 @@ def with_shared_errors(reading: Reading, read: Callable[[Document], Reading]) ->
                 errors_of[release] = problem.findings
     fewest = min(map(len, errors_of.values()))
     decisive = {release for release, refusals in errors_of.items() if len(refusals) == fewest}
-    texts_of = {release: {_text(finding, release) for finding in refusals} for release, refusals in errors_of.items()}
-    accepting = {error: [release for release, texts in texts_of.items() if _text(error, choice.release) not in texts] for error in errors}
+    tops = (document.root.span, document.program.span if document.program is not None else None)
+    causes_of = {
+        release: {cause for finding in refusals for cause in _causes(finding, release, tops)} for release, refusals in errors_of.items()
+    }
+    accepting = {
+        error: [release for release, causes in causes_of.items() if causes.isdisjoint(_causes(error, choice.release, tops))]
+        for error in errors
+    }
     milder = {error: _soften(error, choice.table.framework, names) for error, names in accepting.items() if not decisive.isdisjoint(names)}
     if fewest and len(milder) == len(errors):
         return reading
-    return replace(reading, findings=tuple(milder.get(finding, finding) for finding in reading.findings))
+    findings, unchecked = tuple(milder.get(finding, finding) for finding in reading.findings), reading.unchecked
+    if milder:
+        why = f"the release is unknown: {choice.release} refuses what older releases accept"
+        add = f"Name the release that you run: `--framework {choice.table.framework.lower()}==VERSION`"
+        unchecked = (*unchecked, Unchecked("PW015", "", why, True, add))
+    return replace(reading, findings=findings, unchecked=unchecked)
 
 
 def _errors(reading: Reading) -> list[Finding]:
     return [finding for finding in reading.findings if finding.severity is Severity.ERROR]
 
 
-def _text(error: Finding, release: Release) -> tuple[str, str]:
-    """Return the code and the message of an error, without numbers and its release."""
-    return error.code, skeleton(error.subject, error.message.replace(release.name, ""))
+def _causes(error: Finding, release: Release, tops: Sequence[Span | None]) -> set[object]:
+    """Return the code of an error with its message, without numbers and release, and with its place."""
+    message = skeleton(error.subject, error.message.replace(release.name, ""))
+    return {(error.code, message), *(((error.code, error.span),) if error.span not in (None, *tops) else ())}
 
 
 def _soften(error: Finding, framework: str, accepting: Sequence[Release]) -> Finding:

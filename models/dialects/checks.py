@@ -265,11 +265,7 @@ class OneOf(Check):
         if not word:
             return
         better = "" if self.help else dict(self.renamed).get(word) or nearest(word, self.values)
-        help_ = (
-            f"write `{better}`"
-            if better
-            else self.help or f"write {'one of ' * (len(self.values) > 1)}{', '.join(f'`{word}`' for word in self.values)}"
-        )
+        help_ = f"write `{better}`" if better else self.help or f"write one of {', '.join(f'`{word}`' for word in self.values)}"
         edit = facts.settings.becomes(self.key, better) if better and len(words) == 1 and not isinstance(value, MapNode) else None
         text = self.message.format(left=f"`{self.key}`", right=word) if self.message else f"`{self.key}` is `{word}`, which is unknown"
         self.report(facts, text, value, "unknown" if value is not None else "not set", help_, edit)

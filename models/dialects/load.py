@@ -304,7 +304,7 @@ def _with_file_names(reading: Reading) -> Iterator[Finding]:
     """
     for finding in reading.findings:
         if finding.edit and finding.edit.span.file != reading.source.name:
-            if _OVERRIDE.match(finding.help):
+            if _OVERRIDE.match(finding.help) and finding.edit.span.file.endswith((".yaml", ".yml")):
                 finding = replace(finding, edit=None)
             else:
                 location, first = f" in `{finding.edit.span.file}`", _FIRST_ADVICE.match(finding.help)
