@@ -20,7 +20,13 @@ def init(job: DescribedJob, output: str | None, force: bool) -> int:
       --prompts 1024 --response 4096 -o job.yaml
     placewright solve job.yaml --write
     """
+    from ..models.dialects.load import read
+    from ..models.text.source import Source
+    from .output.findings import echo_findings
     from .written import write_new
 
+    reading = read(Source(output or "job.yaml", job.text), dialect="native")
+    if reading.findings:
+        echo_findings(reading.findings, err=True, texts=reading.document.texts)
     write_new(output or DASH, job.text, force)
     return 0

@@ -52,6 +52,7 @@ class MemoryInput:
     layers, hidden, heads, kv_heads, head_size, intermediate, vocabulary, experts,
         expert_intermediate, shared_experts, active_experts, dense_layers, latent, query_latent, rope,
         value_size : shape of the model (see ModelCard).
+    positions : tokens of the longest sequence that the model takes.
     precision : precision of working weights, a key of `BITS`.
     optimizer : a key of `OPTIMIZERS`; "": Adam for roles that are trained, else none.
     sharding : a value of `SHARDINGS`.
@@ -92,6 +93,7 @@ class MemoryInput:
     query_latent: int = 0
     rope: int = 0
     value_size: int = 0
+    positions: int = 0
     precision: str = "bf16"
     optimizer: str = ""
     sharding: str = NONE

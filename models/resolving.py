@@ -20,6 +20,7 @@ from .findings.finding import Finding, Severity, error
 from .job import Job, Link
 from .machines.cluster import Cluster
 from .model_cards.card import ModelCard, model_of_block
+from .model_cards.lengths import length_findings
 from .model_cards.use import DEGREES, ESTIMATE, ModelUse
 from .problem import Problem
 from .reading import FileSession, RankOpener, Reading
@@ -188,6 +189,8 @@ def with_models(reading: Reading, policy_card: ModelCard | None = None) -> Readi
         models[name] = replace(use, card=_overridden(problem, name, card), passed=policy_card.name if policy_card and not is_policy else "")
     if policy_card:
         new_findings += [finding for finding in foreign_model_notes(problem, models, policy_card) if finding not in reading.findings]
+    by_name = {component.name: component for component in problem.components}
+    new_findings += [finding for finding in map(reading.judge, length_findings(models, by_name)) if finding not in reading.findings]
     job = replace(problem.job, models=models)
     return with_traffic(replace(reading, problem=replace(problem, job=job), findings=(*reading.findings, *new_findings)))
 

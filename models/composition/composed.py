@@ -72,7 +72,9 @@ class GroupSettings:
 
     def _sort(self, setting: Setting, findings: list[Finding]) -> None:
         key = setting.key if setting.package is None else f"{setting.key}@{setting.package}"
-        option, value = option_of(setting.value), setting.value
+        is_null = isinstance(setting.value, Scalar) and setting.value.is_null and setting.kind is SettingMark.DELETE
+        value = None if is_null else setting.value
+        option = option_of(value)
         if setting.kind is SettingMark.FORCE:
             findings.append(_build_error(setting, "a group cannot be added with `++`", f"write `{setting.text[1:]}`"))
         elif setting.kind is SettingMark.DELETE and value is not None and not isinstance(option, str):

@@ -94,8 +94,6 @@ Term = Union[str, int, Number, Amount, None, list[str], Callable[[Any], "Number 
 """Path, product of paths, constant, known number (None if unknown), or function of facts."""
 AMONG, MULTIPLE = "{left} {do} not divide among {right}", "{left} {are} not a multiple of {right}"
 """Messages of `Divides`."""
-Condition = Callable[[Any], "bool | None"]
-"""Condition on the facts of a dialect; None if unknown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +106,6 @@ class Check(ABC):
     source : framework, file and function that state the demand.
     when : when the framework notices, a note under the finding.
     releases : releases that refuse a violation.
-    only_if : condition under which the check applies.
     severity : error if the framework provably fails, else warning.
     message : sentence with the placeholders `{left}` and `{right}`, instead of the default.
     why : reason of the demand, a note under the finding.
@@ -118,7 +115,6 @@ class Check(ABC):
     source: str
     when: str = ""
     releases: Range = ALWAYS
-    only_if: Condition | None = None
     severity: Severity = Severity.ERROR
     message: str = ""
     why: str = ""
@@ -126,13 +122,8 @@ class Check(ABC):
     def run(self, facts: Facts) -> None:
         """Add a finding to the notes of the facts if the demand is violated."""
         choice = facts.notes.choice
-        if choice is not None and not choice.possible_in(self.releases):
-            return
-        applies = True if self.only_if is None else self.only_if(facts)
-        if applies:
+        if choice is None or choice.possible_in(self.releases):
             self.judge(facts)
-        elif applies is None:
-            facts.notes.unsure(self.code, facts.subject, "whether it applies is unknown")
 
     @abstractmethod
     def judge(self, facts: Facts) -> None:

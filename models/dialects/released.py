@@ -5,21 +5,18 @@ A stated release wins; else the dialect looks for evidence.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
-from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Callable, Sequence
 
 from ..dialect_names import FRAMEWORKS
 from ..findings.finding import Finding, UnusableInput, error, warning
-from ..releases.choice import ReleaseChoice, newest, state_release
-from ..releases.evidence import choose_by_keys, find_installed, ranges_from, release_beside
-from ..releases.release import Range, Release, read_releases
+from ..releases.choice import ReleaseChoice, state_release
+from ..releases.evidence import find_installed, release_beside
+from ..releases.release import Release, read_releases
 from ..text.document import Document
 from ..text.nearest import nearest
-from ..text.tree import MapNode, Scalar
 
 if TYPE_CHECKING:
     from .dialect import Dialect
@@ -105,45 +102,17 @@ def mismatched_release(dialect: Dialect, frameworks: Sequence[str]) -> tuple[Fin
     return (warning("PW015", "", message, help=f"{help_}, or pass `--dialect {names[0]}`"),)
 
 
-def infer_release(
-    file: Path, document: Document, roots: Sequence[str], infer_choice: Callable[[Document], ReleaseChoice] | None = None
-) -> ReleaseChoice:
+def infer_release(file: Path, document: Document, roots: Sequence[str], infer_choice: Callable[[Document], ReleaseChoice]) -> ReleaseChoice:
     """Return the release beside a document, installed, or implied by its keys; else the newest.
 
-    `file` is the data file of the releases. `infer_choice` returns the choice that the keys leave;
-    by default ``evidence.json`` beside `file` decides, where ``**.`` stands for any section:
-
-    ``{"cluster.num_nodes": [["0.2", ""]], "**.strategy_name=deepspeed_train": [["", "0.3.0"]]}``
+    `file` is the data file of the releases; `infer_choice` returns the choice that the keys leave.
     """
     table = read_releases(file)
     local = release_beside(table, document.source.name, roots) or find_installed(table)
     if local is not None and local.is_stated:
         return local
-    keys = (infer_choice or partial(_infer_release, file))(document)
+    keys = infer_choice(document)
     if local is None:
         return keys
     possible = tuple(release for release in local.possible if release in keys.possible) or local.possible
     return replace(local, release=possible[-1], possible=possible)
-
-
-def _infer_release(file: Path, document: Document) -> ReleaseChoice:
-    table, ranges = read_releases(file), _evidence(file.parent / "evidence.json")
-    return choose_by_keys(table, ranges, present_in(document.root)) if ranges else newest(table)
-
-
-@cache
-def _evidence(file: Path) -> dict[str, tuple[Range, ...]]:
-    return ranges_from(json.loads(file.read_text(encoding="utf-8"))) if file.is_file() else {}
-
-
-def present_in(root: MapNode, path: str = "") -> Iterator[str]:
-    """Yield every key of a tree as evidence: ``a.b``, ``a.b=value``, and both with ``**.``."""
-    for entry in root:
-        name = f"{path}.{entry.key.text}" if path else entry.key.text
-        yield name
-        yield f"**.{entry.key.text}"
-        if isinstance(entry.value, MapNode):
-            yield from present_in(entry.value, name)
-        elif isinstance(entry.value, Scalar):
-            yield f"{name}={entry.value.text}"
-            yield f"**.{entry.key.text}={entry.value.text}"

@@ -174,6 +174,7 @@ class EstimateForm(Form):
     query_latent = count_key(1536, "numbers from which queries come")
     rope = count_key(64, "numbers of a latent that are for positions")
     value_size = count_key(128, "the width of a head's values")
+    positions = count_key(32768, "tokens of the longest sequence that the model takes")
 
     def estimate(self) -> MemoryInput:
         """Return the estimate that the form states."""

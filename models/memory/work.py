@@ -12,7 +12,7 @@ from typing import Any
 from ..component import Component
 from ..estimate import BITS, FSDP, NONE, ZERO3, MemoryInput
 from ..findings.wording import do, with_noun
-from ..model_cards.card import NUMBERS, ModelCard
+from ..model_cards.card import SHAPE, ModelCard
 from ..parallel import Parallel
 from ..record import dataclass
 from ..roles import ACTOR, CRITIC, STUDENT, role_of
@@ -123,7 +123,7 @@ class ModelShape(ModelCard):
 def shape_of(estimate: MemoryInput, card: ModelCard | None) -> ModelShape:
     """Return the shape of a component's model; the estimate overrides the card."""
     base = card or ModelCard("")
-    numbers: dict[str, Any] = {name: getattr(estimate, name, 0) or getattr(base, name) for name in NUMBERS}
+    numbers: dict[str, Any] = {name: getattr(estimate, name, 0) or getattr(base, name) for name in SHAPE}
     if not estimate.parameters and any((estimate.layers, estimate.hidden, estimate.intermediate, estimate.vocabulary, estimate.experts)):
         numbers["parameters"] = 0  # the card's number is that of another shape
     numbers["kv_heads"] = numbers["kv_heads"] or numbers["heads"]

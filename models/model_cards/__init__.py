@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from .card import ModelCard
-from .use import ModelUse, Split, engine_splits, megatron_splits, sequence_split, ulysses_splits, vocabulary_split, with_sizes
+from .use import Length, ModelUse, Split, engine_splits, megatron_splits, sequence_split, ulysses_splits, vocabulary_split, with_sizes
 
 __all__ = [
-    "ModelCard", "ModelUse", "Split", "engine_splits", "megatron_splits", "sequence_split", "ulysses_splits", "vocabulary_split", "with_sizes",
+    "Length", "ModelCard", "ModelUse", "Split", "engine_splits", "megatron_splits", "sequence_split", "ulysses_splits", "vocabulary_split",
+    "with_sizes",
 ]  # fmt: skip

@@ -15,10 +15,12 @@ from ..text.nearest import nearest
 if TYPE_CHECKING:
     from ..text.tree import MapNode
 
-NUMBERS = (
+SHAPE = (
     "heads", "kv_heads", "layers", "vocabulary", "experts", "parameters", "hidden", "head_size", "intermediate", "expert_intermediate",
     "shared_experts", "active_experts", "dense_layers", "latent", "query_latent", "rope", "value_size", "tied",
 )  # fmt: skip
+"""Numeric fields that decide the weights and the cache."""
+NUMBERS = (*SHAPE, "positions")
 """Numeric fields."""
 MAX_BYTES = 1 << 20
 KEYS = {
@@ -40,6 +42,7 @@ KEYS = {
     "value_size": ("v_head_dim",),
 }
 """Field of a card -> keys in model families."""
+_POSITIONS = ("max_position_embeddings", "n_positions", "max_sequence_length", "seq_length")
 _TIED, _WITHOUT_POSITION, _SHARED_WIDTH = "tie_word_embeddings", ("qk_nope_head_dim",), ("shared_expert_intermediate_size",)
 _OTHER_PARTS = ("vision_config", "audio_config", "visual", "vision_tower", "mm_vision_tower")
 """Keys of model parts for images or sound."""
@@ -69,6 +72,8 @@ class ModelCard:
         for positions. Then `head_size` is that of queries and keys, `value_size` that of values,
         and queries come from `query_latent` numbers, unless that is 0.
     tied : 1 if the embedding and the head are the same weights.
+    positions : tokens of the longest sequence, with RoPE scaling; `unscaled_positions` without, 0 if
+        equal. `has_rope_scaling` : True if the configuration states a scaling, of any factor.
     assumed : True if the model is inferred from the last part of a path.
     multimodal : True if the numbers are those of the language model, beside parts for images or
         sound.
@@ -95,6 +100,9 @@ class ModelCard:
     rope: int = 0
     value_size: int = 0
     tied: int = 0
+    positions: int = 0
+    unscaled_positions: int = 0
+    has_rope_scaling: bool = False
     multimodal: bool = False
     dense: bool = False
 
@@ -150,7 +158,32 @@ def card_of(name: str, config: Mapping[str, object]) -> ModelCard:
     flags = [part[_TIED] for part in (inner, config) if isinstance(part, dict) and isinstance(part.get(_TIED), bool)]
     numbers["tied"] = int(any(flags) or not flags)  # default: tied (transformers, configuration_utils.py)
     is_multimodal = inner is not None or any(config.get(key) for key in _OTHER_PARTS)
-    return replace(ModelCard.of(name, numbers), multimodal=is_multimodal, dense=not _may_have_experts(config))
+    positions, unscaled_positions, scaling = _count_positions({**config, **inner} if isinstance(inner, dict) else config)
+    return replace(
+        ModelCard.of(name, {**numbers, "positions": positions}), multimodal=is_multimodal, dense=not _may_have_experts(config),
+        unscaled_positions=unscaled_positions, has_rope_scaling=scaling,
+    )  # fmt: skip
+
+
+def _count_positions(config: Mapping[str, object]) -> tuple[int, int, bool]:
+    """Return the positions with and, if different, without RoPE scaling, and if one is stated.
+
+    Source: vLLM, vllm/config.py (_get_and_verify_max_len): the factors of `llama3` and `longrope` are
+    part of the positions; `model_max_length` may raise them.
+    """
+    scaling = next((rope for key in ("rope_scaling", "rope_parameters") if isinstance(rope := config.get(key), dict)), {})
+    kind, factor = scaling.get("rope_type", scaling.get("type", "")), scaling.get("factor", 1)
+    written_positions = _number(config, _POSITIONS)
+    positions = (_number(scaling, ("original_max_position_embeddings",)) or written_positions) if kind == "yarn" else written_positions
+    if (
+        kind not in ("su", "longrope", "llama3")
+        and isinstance(factor, (int, float))
+        and not isinstance(factor, bool)
+        and 1 < factor <= 1_000_000
+    ):
+        positions = int(positions * factor)
+    positions = max(positions, _number(config, ("model_max_length",))) if written_positions else 0
+    return positions, written_positions if written_positions != positions else 0, "rope_scaling" in config and bool(scaling)
 
 
 def _may_have_experts(config: object) -> bool:

@@ -8,10 +8,15 @@ from pathlib import Path
 
 from .card import ModelCard
 
-_ROWS = json.loads((Path(__file__).parent / "facts" / "models.json").read_text(encoding="utf-8"))["models"]
+_DATA = json.loads((Path(__file__).parent / "facts" / "models.json").read_text(encoding="utf-8"))
+_POSITIONS = {name: row for row in _DATA["positions"] for name in row["names"]}
 KNOWN = {
-    name: ModelCard(name, dense="experts" not in row, **{field: value for field, value in row.items() if field != "names"})
-    for row in _ROWS
+    name: ModelCard(
+        name,
+        dense="experts" not in row,
+        **{field: value for field, value in {**row, **_POSITIONS.get(name, {})}.items() if field != "names"},
+    )
+    for row in _DATA["models"]
     for name in row["names"]
 }
 """Official id -> card."""

@@ -97,6 +97,36 @@ class Split:
 
 
 @dataclass(frozen=True, slots=True)
+class Length:
+    """Tokens that the positions of a model must hold.
+
+    Attributes
+    ----------
+    tokens : number of them, `remainder` of which are not those of the setting to change.
+    text : subject of the message; `note` says how the number is made up.
+    help : advice with `VALUE` for the largest value of the setting.
+    when : what happens with more tokens.
+    proved : True if the framework refuses more; `of_unscaled`: only without RoPE scaling.
+    is_unscaled : True if RoPE scaling does not count.
+    """
+
+    tokens: int
+    text: str
+    help: str = ""
+    span: Span | None = field(default=None, compare=False)
+    note: str = ""
+    when: str = field(default="", compare=False)
+    remainder: int = 0
+    proved: bool = False
+    of_unscaled: bool = False
+    is_unscaled: bool = False
+
+    def positions(self, card: ModelCard) -> int:
+        """Return the positions of a model that count; 0 if unknown."""
+        return (card.unscaled_positions if self.is_unscaled else 0) or card.positions
+
+
+@dataclass(frozen=True, slots=True)
 class ModelUse:
     """Model of a component.
 
@@ -105,6 +135,7 @@ class ModelUse:
     path : text of the configuration; `key` is its key.
     card : known numbers; None if unknown.
     run : how the framework runs it, if a memory estimate needs that.
+    lengths : tokens that the model must take.
     passed : model that the user names, if it is not this component's.
     """
 
@@ -115,6 +146,7 @@ class ModelUse:
     card: ModelCard | None = None
     run: MemoryInput | None = field(default=None, compare=False)
     passed: str = field(default="", compare=False)
+    lengths: tuple[Length, ...] = ()
 
 
 def engine_splits(places: Places, when: str = "", wants_experts: bool | None = None) -> tuple[Split, ...]:

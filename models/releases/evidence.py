@@ -8,7 +8,7 @@ import sys
 from dataclasses import replace
 from functools import reduce
 from operator import or_
-from typing import Iterable, Iterator, Mapping, Sequence
+from typing import Iterator, Mapping, Sequence
 from zlib import crc32
 
 from .choice import ReleaseChoice, newest, state_release
@@ -123,17 +123,11 @@ def _find_pin(table: ReleaseTable, text: str) -> Release | None:
     return of_version(table, match[1]) if match[1] else table.find(match[2])
 
 
-def choose_by_keys(table: ReleaseTable, ranges: Mapping[str, Sequence[Range]], present: Iterable[str]) -> ReleaseChoice:
-    """Choose the newest release that knows all keys in `present`.
-
-    `ranges` maps a key, or ``key=value``, to the releases that know it; keys without ranges exclude
-    nothing. If no release is left, the releases that lack the fewest remain.
-    """
-    return choose_by_masks(table, {name: mask_of(table, ranges[name]) for name in present if name in ranges})
-
-
 def choose_by_masks(table: ReleaseTable, mask_of_name: Mapping[str, int]) -> ReleaseChoice:
-    """Choose as `choose_by_keys` does, from bit masks with the oldest release lowest."""
+    """Choose the newest release that knows all names, from bits of releases, the oldest lowest.
+
+    Names of all releases, or of none, exclude nothing. If no release is left, those that lack the fewest remain.
+    """
     all_releases = (1 << len(table.releases)) - 1
     excluding = {name: mask for name, mask in mask_of_name.items() if mask & all_releases != all_releases and mask & all_releases}
     candidates = reduce(lambda remaining, mask: remaining & mask, excluding.values(), all_releases)
@@ -161,11 +155,6 @@ def _newest_reason(table: ReleaseTable, release: Release, excluding: Mapping[str
 def mask_of(table: ReleaseTable, ranges: Sequence[Range]) -> int:
     """Return the bits of the releases in any of the ranges."""
     return reduce(or_, (1 << release.index for release in table for range_ in ranges if table.holds(range_, release)), 0)
-
-
-def ranges_from(data: Mapping[str, Sequence[Sequence[str]]]) -> dict[str, tuple[Range, ...]]:
-    """Read ranges of a data file ``{"name": [["0.3.0", "0.8.0"], ...]}``; "" leaves a side open."""
-    return {name: tuple(Range(*run[:2]) for run in runs) for name, runs in data.items()}
 
 
 def find_installed(table: ReleaseTable) -> ReleaseChoice | None:

@@ -207,3 +207,18 @@ def test_what_trains_has_the_sizes_of_the_accelerators_that_train_it(capsys: pyt
     alone, beside = planned("1x8xH100"), planned("1x8xH100+2x8x4090")
     assert alone[0] == beside[0]
     assert "idle: 16 of 24 accelerators are idle " in beside[1]
+
+
+@pytest.mark.parametrize("response", ["400000", "40000"])
+def test_a_response_beyond_the_positions_of_the_model_is_one_finding(response: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--model", "Qwen/Qwen2.5-7B-Instruct", "--cluster", "2x8xH100", "--prompts", "512", "--response", response]
+    for verb in (["init", *words], ["plan", *words, "--framework", "roll"]):
+        run(verb)
+        err = capsys.readouterr().err
+        assert err.count("warning[PW403]") == 1 and "error" not in err
+        assert "more than the 32768 positions of" in err
+
+
+def test_a_response_within_the_positions_of_the_model_is_no_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--model", "Qwen/Qwen2.5-7B-Instruct", "--cluster", "2x8xH100", "--prompts", "512", "--prompt", "768", "--response", "32000"]
+    assert run(["init", *words]) == 0 and capsys.readouterr().err == ""

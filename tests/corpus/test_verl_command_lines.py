@@ -104,3 +104,15 @@ def test_real_hydra_composes_what_plan_writes(model: str, tmp_path: Path, capsys
     settings = [f"{word.partition('=')[0]}=x" if "_files=" in word else word for word in words if not word.startswith("--")]
     assert len(settings) > 20
     assert not is_refused_by_hydra(names[0] if names else "ppo_trainer", settings)
+
+
+@pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not beside the repository")
+@pytest.mark.parametrize("name", ["ppo_trainer", "ppo_megatron_trainer"])
+@pytest.mark.parametrize(
+    "setting",
+    ["~critic", "~critic=null", "~critic=megatron_critic", "~critic=dp_critic", "~critic@critic=dp_critic", "~data=5", "~critic={a:1}"],
+)
+def test_an_entry_of_the_defaults_is_deleted_as_hydra_deletes_it(name: str, setting: str) -> None:
+    theirs = is_refused_by_hydra(name, [setting])
+    assert refuses(judged(name, [setting], str(CORPUS))) is theirs
+    assert refuses(judged(name, [setting])) is theirs

@@ -23,7 +23,7 @@ from ...releases.release import Range, read_releases
 from ...text.document import Document
 from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, find
 from ..messages import add_finding
-from ..released import infer_release, present_in
+from ..released import infer_release
 
 AT_LAUNCH = "RLinf notices this only at launch, after Ray is up and all nodes have joined"
 LATE = "RLinf notices this only after workers have started"
@@ -210,10 +210,18 @@ def shown_release(document: Document) -> ReleaseChoice:
     return choose_by_masks(table, {name: mask_of(table, runs) for name, runs in _evidence(document.root)})
 
 
+def _paths(root: MapNode, path: str = "") -> Iterator[str]:
+    """Yield the dotted path of every key of a tree."""
+    for entry in root:
+        name = f"{path}.{entry.key.text}" if path else entry.key.text
+        yield name
+        yield from _paths(entry.value, name) if isinstance(entry.value, MapNode) else ()
+
+
 def _evidence(root: MapNode) -> Iterator[tuple[str, tuple[Range, ...]]]:
     """Yield names in a file as evidence, with the releases that know them."""
     keys = _read_known()["key"]
-    for path in present_in(root):
+    for path in _paths(root):
         if "." in path and path in keys:  # a top-level name may be the user's own
             yield path, keys[path]
     for path, kind in _WORDS.items():

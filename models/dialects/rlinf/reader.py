@@ -168,7 +168,7 @@ class RlinfReader(Skeleton):
         check_settings(mode)
         sizes(mode)
         environments(mode)
-        models(mode)
+        models(mode, self.is_training)
         if self.is_training:
             batches(mode)
         elif self.planned.own:  # a plan must also hold at `training`

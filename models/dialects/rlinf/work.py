@@ -29,7 +29,8 @@ from ...findings.wording import do, with_noun
 from ...model_cards import ModelUse, Split, engine_splits, megatron_splits, vocabulary_split, with_sizes
 from ...model_cards.stages import places_of
 from ...text.tree import Scalar
-from ..checks import divisors, find_near, multiples_near, set_to
+from ..checks import Facts, divisors, find_near, multiples_near, set_to
+from ..lengths import lengths_of
 from .checks import REASONING, check_settings
 from .known import AT_LAUNCH, CHECKED, DEGREE, FSDP, INFERENCE, MEGATRON, SETTING
 from .modes.state import DEMANDS, SHARES, Mode, ParallelSettings, Placer, figure_of
@@ -135,8 +136,11 @@ WITH_MODEL = "RLinf notices this only after workers have started, when they buil
 IN_ENGINE = "RLinf notices this only after workers have started, when they start the engine"
 
 
-def models(mode: Mode) -> None:
-    """Add the models of the job; embodied models on Hugging Face workers divide nothing."""
+def models(mode: Mode, is_training: bool = False) -> None:
+    """Add the models of the job; embodied models on Hugging Face workers divide nothing.
+
+    The lengths that an engine must take are added if training is judged.
+    """
     task, key = mode.task, "rollout.model.model_path"
     if not task or task == "embodied_eval":
         return
@@ -149,6 +153,9 @@ def models(mode: Mode) -> None:
     if mode.placer is not Placer.HYBRID:
         degrees = mode.degrees("rollout")
         _add(mode, "rollout", key, degrees, engine_splits(places_of(tp=degrees.tp), IN_ENGINE))
+        if is_training and (use := mode.models.get("rollout")):
+            facts, engine = Facts(mode.notes, mode.settings, "rollout"), plain_value(mode.settings, "rollout.rollout_backend")
+            mode.models["rollout"] = replace(use, lengths=lengths_of("RLinf", facts, engine, "runner.seq_length"))
     runs(mode)
 
 

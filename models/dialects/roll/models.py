@@ -5,10 +5,11 @@ from __future__ import annotations
 from ...configuration.settings import Plain, percent, plain_value, whole_number
 from ...estimate import DISTRIBUTED, FSDP, FULL, NONE, SELECTIVE, MemoryInput
 from ...estimate import MEGATRON as MEGATRON_SHARDS
-from ...model_cards import ModelUse, Split, engine_splits, megatron_splits, ulysses_splits, vocabulary_split, with_sizes
+from ...model_cards import Length, ModelUse, Split, engine_splits, megatron_splits, ulysses_splits, vocabulary_split, with_sizes
 from ...model_cards.stages import places_of, stage_splits, stages_in
+from ..lengths import lengths_of
 from . import names
-from .job import Role, RollSetup
+from .job import Role, RoleFacts, RollSetup
 from .names import ACTOR_INFER, ACTOR_TRAIN, CRITICS, FSDP2, REFERENCES, STRATEGY, STUDENTS, TEACHERS, VLLM, WITH_MODEL
 from .strategies import StrategyDegrees, degrees
 
@@ -23,8 +24,8 @@ AT_TOP = {STUDENTS: "student_pretrain", TEACHERS: "teacher_pretrain", CRITICS: "
 """Part -> top-level key of the model; `pretrain` by default."""
 
 
-def models(setup: RollSetup) -> None:
-    """Add the models of the roles to the setup.
+def models(setup: RollSetup, is_training: bool = False) -> None:
+    """Add the models of the roles to the setup; their lengths if `is_training`.
 
     Megatron's embedding has the size in the checkpoint: ROLL's adapter pads no vocabulary. Source:
     ROLL, roll/distributed/strategy/fsdp2_strategy.py (FSDP2StrategyBase._validate_ulysses_compat);
@@ -43,7 +44,17 @@ def models(setup: RollSetup) -> None:
         if path is not None:
             model_splits = splits if component.runs is None else with_sizes(splits, role_degrees.parallel, component.parallel)
             place, run = setup.settings.at(key), run_of(setup, role) if is_asked else None
-            setup.models[role.key] = ModelUse(path, key, model_splits, place.span if place else None, run=run)
+            lengths = _lengths(setup, role) if is_training and role.is_engine else ()
+            setup.models[role.key] = ModelUse(path, key, model_splits, place.span if place else None, run=run, lengths=lengths)
+
+
+def _lengths(setup: RollSetup, role: Role) -> tuple[Length, ...]:
+    """Return the tokens that an engine must take; a sequence length comes before its parts."""
+    facts, settings = RoleFacts(setup, role), setup.settings
+    if any(settings.has(role.config(key)) for key in ("hf_overrides", "rope_scaling", "json_model_override_args")):
+        return ()
+    keys = ("sequence_length",) if settings.has("sequence_length") else ("prompt_length", "response_length")
+    return lengths_of("ROLL", facts, role.strategy, role.config("max_model_len" if role.strategy == VLLM else "context_length"), keys)
 
 
 def _splits(setup: RollSetup, role: Role, role_degrees: StrategyDegrees) -> tuple[Split, ...]:

@@ -122,7 +122,7 @@ class _RollReader(Reader):
         modes.check_partial_gpu()
         transfers.check_logits_transfer()
         BatchChecks(setup, self.is_training).check()
-        models(setup)
+        models(setup, self.is_training)
         TypeChecks(setup).check()
 
     def _components(self, setup: RollSetup, open_: set[str], nodes: int) -> Iterator[Component]:

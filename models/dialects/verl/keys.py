@@ -90,8 +90,14 @@ class _Keys:
     def find_undeletable(self, setting: Setting) -> str:
         """Return why Hydra refuses to delete a key; "" if it does not."""
         key, default = setting.key, self.table.keys.get(setting.key, UNSTORED_VALUE)
+        group = f"{key}@{setting.package}" if setting.package else key
         keys = (before.key for before in self.notes.document.settings if before is not setting)
-        if "/" in key or setting.package is not None or any(is_key_below(key, name) or is_key_below(name, key) for name in keys):
+        if any(is_key_below(key, name) or is_key_below(name, key) for name in keys):
+            return ""
+        if (option := self.table.groups.get(group)) and setting.value is not None and not is_unknown(setting.value):
+            text = plain(setting.value) if isinstance(setting.value, Scalar) else "a map"
+            return f"`{group}` is `{option}`, so Hydra does not delete it as `{text}`" if text not in (None, option) else ""
+        if "/" in key or setting.package is not None:
             return ""
         self.added.discard(key)
         if not self.has(key) or default is None:
@@ -157,7 +163,7 @@ class _Keys:
             group = f"{setting.key}@{setting.package}" if setting.package else setting.key
             is_choice = setting.package is not None or "/" in setting.key
             if is_choice and not setting.key.startswith("hydra/") and group not in self.table.groups:
-                if setting.kind is Mark.CHANGE and not self.table.open and not may_have_folders(self.notes.document):
+                if setting.kind in (Mark.CHANGE, Mark.DELETE) and not self.table.open and not may_have_folders(self.notes.document):
                     self._refuse_group(setting, group)
                     continue
                 why = f"`{setting.text}` chooses a part of the configuration that is not known here"
@@ -182,7 +188,8 @@ class _Keys:
         """Add an error for a group that no list of defaults names."""
         key, close = setting.key.replace("/", "."), setting.key if setting.key in self.table.groups else closest(group, self.table.groups)
         better = key if setting.package is None and self.has(key) else close
-        help_ = f"write `{better}={setting.text.partition('=')[2]}`" if better else "leave it out"
+        _, sign, option = setting.text.partition("=")
+        help_ = f"write `{setting.kind.value}{better}{sign}{option}`" if better else "leave it out"
         message = f"no list of defaults of `{self.table.name}` in {self.release} has the group `{group}`"
         self.notes.error(REFUSED, "", message, setting.key_span, "no group", help_, None, BY_HYDRA)
 

@@ -326,7 +326,7 @@ def find_choices(document: Document, name: str) -> tuple[tuple[str, str | None],
     options: dict[str, str | None] = {}
     for setting in document.settings:
         group = setting.key if setting.package is None or setting.package == setting.key else f"{setting.key}@{setting.package}"
-        if group in groups and isinstance(setting.value, Scalar):
+        if group in groups and isinstance(setting.value, Scalar) and setting.kind is not Mark.DELETE:
             is_known = setting.value.tag != UNRESOLVED and not holds_interpolation(setting.value.text)
             options[group] = setting.value.text if is_known else None
     return tuple(options.items())

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import read
-from placewright.models.releases.evidence import choose_by_keys, digest_of, find_installed, of_version, ranges_from
-from placewright.models.releases.release import ReleaseTable, read_releases
+from placewright.models.releases.choice import ReleaseChoice
+from placewright.models.releases.evidence import choose_by_masks, digest_of, find_installed, mask_of, of_version
+from placewright.models.releases.release import Range, ReleaseTable, read_releases
 from placewright.models.text.source import Source
 
 FACTS = Path(__file__).parents[3] / "models" / "dialects" / "verl" / "facts" / "releases.json"
-RANGES = ranges_from({"old": [["", "0.5.0"]], "new": [["0.8.0", ""]], "middle": [["0.5.0", "0.7.0"]], "always": [["", ""]]})
+RANGES = {"old": Range("", "0.5.0"), "new": Range("0.8.0"), "middle": Range("0.5.0", "0.7.0"), "always": Range()}
 
 
 @pytest.fixture
@@ -20,25 +21,29 @@ def table() -> ReleaseTable:
     return read_releases(FACTS)
 
 
+def choose_by_names(table: ReleaseTable, *names: str) -> ReleaseChoice:
+    return choose_by_masks(table, {name: mask_of(table, [RANGES[name]]) for name in names})
+
+
 def test_without_what_excludes_the_newest_is_assumed(table: ReleaseTable) -> None:
-    choice = choose_by_keys(table, RANGES, ["always", "of nobody"])
+    choice = choose_by_names(table, "always")
     assert (choice.release, choice.reason, len(choice.possible)) == (table.newest, "newest, assumed", len(table.releases))
 
 
 def test_a_key_that_the_newest_lacks_excludes_it(table: ReleaseTable) -> None:
-    choice = choose_by_keys(table, RANGES, ["always", "middle"])
+    choice = choose_by_names(table, "always", "middle")
     assert (choice.release.name, choice.reason) == ("0.6.1", "newest that has `middle`")
     assert [release.name for release in choice.possible] == ["0.5.0", "0.6.0", "0.6.1"]
 
 
 def test_a_key_that_old_ones_lack_excludes_those(table: ReleaseTable) -> None:
-    choice = choose_by_keys(table, RANGES, ["new"])
+    choice = choose_by_names(table, "new")
     assert choice.reason == "newest, assumed"
     assert choice.possible[0].name == "0.8.0"
 
 
 def test_where_nothing_is_left_the_fewest_refusals_count(table: ReleaseTable) -> None:
-    choice = choose_by_keys(table, RANGES, ["new", "old", "always"])
+    choice = choose_by_names(table, "new", "old", "always")
     assert choice.reason == "no release has all keys; it lacks 1"
     assert choice.release == table.newest
     assert table.find("0.6.0") not in choice.possible

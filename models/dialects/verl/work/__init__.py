@@ -11,7 +11,7 @@ from .batches import judge_batches, judge_start, judge_tokens
 from .demands import judge_demands
 from .engines import fix_degrees, judge_engines, judge_modes
 from .machine import judge_machine
-from .meshes import judge_meshes, read_models
+from .meshes import judge_meshes, read_lengths, read_models
 from .updates import derive_batches, judge_streams, judge_tuning, judge_updates
 from .work import VerlWork
 
@@ -27,6 +27,6 @@ def judge(setup: VerlSetup, level: str, models: bool = True) -> None:
     steps += [derive_batches, read_models, judge_machine] if models else []
     if level == TRAINING:
         steps += [judge_modes, judge_start, judge_tokens, judge_batches, judge_updates, judge_streams, judge_tuning]
-        steps += [judge_demands] if models else []
+        steps += [judge_demands, read_lengths] if models else []
     for step in steps:
         step(work)

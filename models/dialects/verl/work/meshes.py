@@ -22,8 +22,9 @@ from ....model_cards import ModelUse, Split, engine_splits, megatron_splits, seq
 from ....model_cards.stages import EMBEDDING, FIRST, LAST, LAYOUT, LOSS, PipelineStages, layout_of, places_of, stage_splits, stages_in
 from ....text.tree import Scalar
 from ...checks import Equals, Excludes, Number, divisors, find_near, set_to
+from ...lengths import lengths_of
 from ..degrees import OWNERS, STRATEGIES, TUNERS, TUNES, engine_key, engine_of, is_counted, is_engine, is_teacher, section_of, tuner_of
-from ..programs import MOMENTS, PROCESSES, ProgramKind
+from ..programs import MOMENTS, PROCESSES, ProgramKind, facts
 from .work import ACTOR, DEGREES, DIVIDES, MODE, REPLACED, ROLLOUT, VerlWork
 
 HINTS = "placewright.components"
@@ -242,6 +243,25 @@ def read_models(work: VerlWork) -> None:
             path = work.settings.word(key, DIVIDES) if is_written else ""
             at = work.settings.place(key) if is_written else None
             work.setup.models[name] = ModelUse(path or "", key, splits, at, run=run_of(work, name))
+
+
+def read_lengths(work: VerlWork) -> None:
+    """Add the lengths that engines must take, unless settings change the positions."""
+    settings = work.settings
+    if any(map(settings.has, facts("settings")["positions"]["keys"])):
+        return
+    sync = settings.is_older_than("0.7.0") and settings.word(f"{ROLLOUT}.mode", MODE) in ("", "sync")
+    mode, program = "sync" if sync else "async", work.notes.document.program
+    for name, use in work.setup.models.items():
+        if not is_engine(settings, name):
+            continue
+        key = engine_key(settings, name)
+        keys = [key(f"{part}_length") for part in ("prompt", "response")] if name == "rollout" else []
+        lengths = lengths_of("verl", work, settings.word(key("name"), MODE), key("max_model_len"), keys, mode)
+        default_keys = [path for path in keys if not settings.has(settings.resolve_key(path))]
+        if work.entry.own_trainer or (default_keys and program is not None and not program.complete):
+            lengths = tuple(replace(length, proved=False) for length in lengths)
+        work.setup.models[name] = replace(use, lengths=lengths)
 
 
 def _path(work: VerlWork, name: str) -> str:

@@ -20,6 +20,9 @@ POOLS = {
     "verl.trainer.main_generation": {"the pool": "rollout"},
     "verl.trainer.sft_trainer_ray": {"the pool": "actor"},
     "recipe.gkd.main_gkd": {"actor_pool": "actor", "rollout_pool": "rollout"},
+    "recipe/gkd/megatron/main_gkd.py": {"actor_pool": "actor", "rollout_pool": "rollout"},
+    "recipe.partial_rollout.main_ppo": {"global_pool": "actor rollout critic"},
+    "recipe.specRL.histoSpec.main_ppo": {"global_pool": "actor rollout critic"},
 }
 
 
@@ -28,6 +31,17 @@ def test_a_program_makes_its_pools(read: Read, program: str) -> None:
     problem = read("", program=program).problem
     assert problem is not None
     assert {pool.name: " ".join(pool.components) for pool in problem.job.pools} == POOLS[program]
+
+
+RECIPES = ("atropos.main_atropos", "dance_grpo.dance_grpo_fsdp.main_dance", "dapo.dapo_transfer_queue.main_dapo", "dynamo.main_dynamo",
+           "gvpo.gvpo_main_ppo", "rep_exp.main_rep_exp")  # fmt: skip
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_recipe_without_known_defaults_has_the_pool_that_is_written(read: Read, recipe: str) -> None:
+    reading = read("trainer.nnodes=1 trainer.n_gpus_per_node=8 critic.enable=false", program=f"recipe.{recipe}")
+    assert reading.problem is not None and [pool.name for pool in reading.problem.job.pools] == ["global_pool"]
+    assert not any("is not known here; it is taken" in each.why for each in reading.unchecked)
 
 
 def test_reference_and_critic_are_there_when_they_are_needed(read: Read) -> None:

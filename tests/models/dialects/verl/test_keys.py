@@ -190,6 +190,26 @@ def test_an_option_that_no_release_has_is_refused(setting: str, names: str, help
         assert number or finding.help == help_
 
 
+DELETED = (
+    ("~critic", "ppo_trainer", ""), ("~critic=null", "ppo_trainer", ""), ("~critic=dp_critic", "ppo_trainer", ""),
+    ("~critic=megatron_critic", "ppo_megatron_trainer", ""), ("~data=legacy_data", "ppo_trainer", ""),
+    ("~actor@actor_rollout_ref.actor=dp_actor", "ppo_trainer", ""),
+    ("~critic=megatron_critic", "ppo_trainer", "`critic` is `dp_critic`, so Hydra does not delete it as `megatron_critic`"),
+    ("~critic=dp_critic", "ppo_megatron_trainer", "`critic` is `megatron_critic`, so Hydra does not delete it as `dp_critic`"),
+    ("~data=5", "ppo_trainer", "`data` is `legacy_data`, so Hydra does not delete it as `5`"),
+    ("~critic={a:1}", "ppo_trainer", "`critic` is `dp_critic`, so Hydra does not delete it as `a map`"),
+    ("~critic@critic=dp_critic", "ppo_trainer", "no list of defaults of `ppo_trainer` in verl b178a3cd has the group `critic@critic`"),
+    ("~actor@actor_rollout_ref.actor=megatron_actor", "ppo_trainer",
+     "`actor@actor_rollout_ref.actor` is `dp_actor`, so Hydra does not delete it as `megatron_actor`"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("setting", "configuration", "message"), DELETED)
+def test_an_entry_of_the_defaults_is_deleted_with_its_own_option_alone(setting: str, configuration: str, message: str) -> None:
+    found = reading(f"'{setting}'", "b178a3cd", f"verl.trainer.main_ppo --config-name={configuration}").findings
+    assert [finding.message for finding in about_keys(found)] == ([message] if message else [])
+
+
 @pytest.mark.parametrize("beside", ["--config-dir=conf", "hydra.searchpath=[file://conf]", "--config-path=/my/config"])
 def test_an_option_in_a_folder_of_ones_own_is_not_known(beside: str) -> None:
     found = reading(f"model_engine=mine {beside}", "0.9.0")
@@ -304,7 +324,7 @@ def test_a_default_decides_what_is_added(setting: str, why: str) -> None:
     assert all(why in message for message in messages)
 
 
-@pytest.mark.parametrize("deletion", ["~trainer.val_only", "~trainer.val_only=False", "~data=5"])
+@pytest.mark.parametrize("deletion", ["~trainer.val_only", "~trainer.val_only=False", "~data", "~data=legacy_data"])
 def test_what_a_setting_deletes_is_not_followed(deletion: str) -> None:
     found = read(Source("run.sh", f"python3 -m verl.trainer.main_ppo {deletion}\n"), composer=Composer(frameworks=("verl==0.9.0",)))
     assert not about_keys(found.findings)
