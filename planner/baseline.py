@@ -47,8 +47,21 @@ def baseline_of_file(problem: Problem, result: PlanningResult) -> Baseline | Non
         source = source_of(question)
         without_limits = without_estimates(problem) if source is not None and not source.workload.heeds_estimates else None
         file_problem = as_written_degrees(without_limits or problem)
-        question = planning_problem(file_problem)
+        choices = problem.job.choices.items()
+        foreign = {name: offers for name, offers in choices if problem.own_degrees(problem[name]) not in offers}
+        file_problem = replace(file_problem, job=replace(file_problem.job, choices={**file_problem.job.choices, **foreign}))
+        question = _own_part(problem, result) or planning_problem(file_problem)
     return baseline_of(file_problem, question, cost_model(result.model))
+
+
+def _own_part(problem: Problem, result: PlanningResult) -> PlanningProblem | None:
+    """Return the answered question with the degrees of the file, if there is one."""
+    degrees = {name: problem.own_degrees(problem[name]) for name in problem.job.leaders}
+
+    def has_own(question: PlanningProblem) -> bool:
+        return all(option.parallel == parallel for name, parallel in degrees.items() for option in question.options.get(name, ()))
+
+    return next(filter(has_own, result.parts), None) if not result.question.scope.over_kinds else None
 
 
 def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -> Baseline:
@@ -83,10 +96,8 @@ def baseline_of(problem: Problem, question: PlanningProblem, model: CostModel) -
 
 def _with_options(problem: Problem, question: PlanningProblem, design: Design) -> tuple[list[str], list[str], PlanningProblem]:
     """Return reasons against options of a design, unexplained ones, and the problem with all options."""
-    options, refusals, missing, foreign = dict(question.options), list[str](), list[str](), set[str]()
+    options, refusals, missing = dict(question.options), list[str](), list[str]()
     for name, option in design.options.items():
-        if option.parallel not in problem.job.choices.get(name, (option.parallel,)):
-            foreign.add(name)
         if option in options[name]:
             continue
         options[name] = (*options[name], option)
@@ -94,11 +105,7 @@ def _with_options(problem: Problem, question: PlanningProblem, design: Design) -
             refusals.append(reason)
         else:
             missing.append(no_option(name, option))
-    arrangements = tuple(  # pairs say of offered degrees alone what goes together
-        replace(arrangement, paired=tuple(pair for pair in arrangement.paired if foreign.isdisjoint((pair.component, pair.partner))))
-        for arrangement in question.ways
-    )
-    return refusals, missing, replace(question, options=options, ways=arrangements)
+    return refusals, missing, replace(question, options=options)
 
 
 def _keep_demands(problem: Problem, question: PlanningProblem) -> PlanningProblem:

@@ -200,8 +200,6 @@ def find_broken_limits(question: PlanningProblem, design: Design) -> Iterator[st
             yield f"`{first}` shares accelerators with `{second}`, but {has} are not whole groups for processes of {size}"
     for multiple in dict.fromkeys(constraint for arrangement in question.ways for constraint in arrangement.multiples):
         amount, partner_amount = design.options[multiple.component].amount, design.options[multiple.partner].amount
-        if any(degrees not in (None, design.options[name].parallel) for name, degrees in multiple.meant):
-            continue
         if not multiple.holds(amount, partner_amount):
             step = f"a multiple of {multiple.step}, and " if multiple.step > 1 else ""
             yield f"`{multiple.component}` has {amount} accelerators beside {partner_amount} of `{multiple.partner}`: it may have {step}at most {partner_amount} or a multiple of {partner_amount}"
@@ -220,11 +218,6 @@ def _find_deviations(question: PlanningProblem, design: Design, deviating: Frame
     for name, minimum in deviating.least.items():
         if name in design.options and design.options[name].amount < minimum:
             yield f"`{name}` has {design.options[name].amount}, fewer than the {minimum} that it needs where the job is {deviating.name}"
-    for pair in deviating.paired:
-        if {pair.component, pair.partner} <= design.options.keys():
-            degrees, partner_degrees = (design.options[name].parallel for name in (pair.component, pair.partner))
-            if pair.of(degrees, partner_degrees) is None:
-                yield f"`{pair.component}` has {degrees} beside {partner_degrees} of `{pair.partner}`, which do not go together where the job is {deviating.name}"
     for name, shape in deviating.shapes.items():
         is_common = name in design.options and all(name in arrangement.shapes for arrangement in question.ways)
         if is_common and design.options[name].parallel != shape.parallel:

@@ -61,9 +61,6 @@ def _shapes(problem: Problem, arrangement: FrameworkArrangement | None, design: 
     degrees = {name: option.parallel for name, option in design.options.items()}
     shapes = {name: by_degrees.get(degrees[name]) for name, by_degrees in problem.job.planning.shapes.items() if name in degrees}
     shapes |= arrangement.shapes if arrangement else {}
-    for pair in arrangement.paired if arrangement else ():
-        if {pair.component, pair.partner} <= degrees.keys():
-            shapes[pair.component] = pair.of(degrees[pair.component], degrees[pair.partner]) or shapes.get(pair.component)
     return {name: shape for name, shape in shapes.items() if shape is not None}
 
 

@@ -93,9 +93,13 @@ def _form(kind: str) -> type[Form]:
         from ..models.machines.cluster_file import ClusterForm
 
         return ClusterForm
-    from ..models.dialects.recognition import dialect_named
+    if kind in FRAMEWORKS:
+        from ..models.hints.block import FileForm
 
-    return dialect_named(kind).file_form()
+        return FileForm
+    from ..models.dialects.native.form import NativeForm
+
+    return NativeForm
 
 
 def _short(name: str) -> str:

@@ -24,7 +24,8 @@ MOST_TOLD = 2
 """Largest number of follow-up errors listed in a cause's notes."""
 _VALUE_PATTERN = re.compile(r"write (`[^`]+`)(?: for `[^`]+`)?")
 _VALUES_PATTERN = re.compile(r"((?:set|write) `(?:[^`:=]+(?:: |=))?)([^`:= ]+)`((?: or `[^`:= ]+`)*)")
-"""Help with a value, or several."""
+_NUMBERS_PATTERN = re.compile(r"(set `[^`]+` to )(\d+(?: or \d+)*)(.*)")
+"""Helps with a value, or several."""
 _WORK = 4
 """Last stage of detection; see `_phase`."""
 MISSPELT = frozenset({"PW104", "PW118", "PW125", "PW803"})
@@ -99,14 +100,18 @@ def _try_values(
 
 def _list_values(help: str) -> list[str]:
     """Return the values that a help names."""
-    match = _VALUES_PATTERN.fullmatch(help)
+    match, numbers = _VALUES_PATTERN.fullmatch(help), _NUMBERS_PATTERN.fullmatch(help)
+    if numbers:
+        return numbers[2].split(" or ")
     return [match[2], *re.findall(r"`([^`]+)`", match[3])] if match else []
 
 
 def _name_values(help: str, edit: Edit, values: Collection[str]) -> str:
     """Return the help with these values alone, if it names that of the edit."""
-    match = _VALUES_PATTERN.fullmatch(help)
-    return f"{match[1]}{'` or `'.join(values)}`" if match and edit.text in _list_values(help) else help
+    match, numbers = _VALUES_PATTERN.fullmatch(help), _NUMBERS_PATTERN.fullmatch(help)
+    if edit.text not in _list_values(help):
+        return help
+    return f"{numbers[1]}{' or '.join(values)}{numbers[3]}" if numbers else f"{match[1]}{'` or `'.join(values)}`" if match else help
 
 
 def _without_edit(finding: Finding) -> str:

@@ -19,7 +19,6 @@ from ..reading import Reading
 from ..record import dataclass
 from ..releases.choice import ReleaseChoice
 from ..text.document import Document
-from ..text.form import Form
 from ..text.tree import MapNode
 from ..training_job import FileLimits, TrainingJob
 from .signs import Signs
@@ -80,10 +79,6 @@ class Dialect(Protocol):
 
         `level` is ``training``, or ``placement``, which leaves out the batch arithmetic.
         """
-        ...
-
-    def file_form(self) -> type[Form]:
-        """Return the form of the files: their keys, for editors."""
         ...
 
     def render(self, problem: Problem) -> Rendering:

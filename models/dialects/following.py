@@ -76,10 +76,13 @@ def with_hint(root: MapNode, name: str, parallel: Parallel) -> MapNode:
     return with_value(root, f"{NAME}.{COMPONENTS}.{name}.{KEY}", block)
 
 
-def with_dependent_degrees(job: Job, leaders: Sequence[str], job_with: JobWith) -> tuple[Job, tuple[Finding, ...]]:
+def with_dependent_degrees(
+    job: Job, leaders: Sequence[str], job_with: JobWith, is_joint: bool = False
+) -> tuple[Job, tuple[Finding, ...]]:  # fmt: skip
     """Return the job with the consequences of each choice of degrees of `leaders`.
 
-    Refused choices are dropped; if all are refused, the job is unchanged and an error is returned.
+    `is_joint`: choices of several components count together, so all joint choices are read. Refused
+    choices are dropped; if all are refused, the job is unchanged and an error is returned.
     """
     outcomes = {name: {parallel: job_with({name: parallel}) for parallel in job.choices[name]} for name in leaders}
     leader_of, leading = dict[str, str](), list[str]()
@@ -89,14 +92,14 @@ def with_dependent_degrees(job: Job, leaders: Sequence[str], job_with: JobWith) 
         # A component may follow several leaders: all joint choices are read.
         leader_of = {**dict.fromkeys(followers, leader), **leader_of}
     has_refusals = any(isinstance(outcome, str) for choices in outcomes.values() for outcome in choices.values())
-    if has_refusals and prod(map(len, job.choices.values())) <= MAX_JOINT_CHOICES:
+    if is_joint or (has_refusals and prod(map(len, job.choices.values())) <= MAX_JOINT_CHOICES):
         # A choice refused alone may be accepted with another choice elsewhere.
         leading = list(job.choices)
     consequences, attempts = list[DegreeChoice](), list[tuple[ChosenDegrees, Union[Job, str]]]()
     offers = _choices_to_read(job, leading)
-    for combination in product(*offers.values()) if leading and (leader_of or has_refusals) else ():
+    for combination in product(*offers.values()) if leading and (leader_of or has_refusals or is_joint) else ():
         degrees = dict(zip(leading, combination))
-        outcome = job_with(degrees) if len(leading) > 1 else outcomes[leading[0]][combination[0]]
+        outcome = job_with(degrees) if len(leading) > 1 or not outcomes else outcomes[leading[0]][combination[0]]
         attempts.append((degrees, outcome))
         if isinstance(outcome, Job):
             accepted_counts = outcome.planning.accepted or job.planning.accepted

@@ -235,7 +235,7 @@ _OTHER_WORDS = {
         ("taken", "unavailable", "unusable", "avoid", "not_on", "except", "excluded"),
         "write `exclude` for nodes that it must not use; single unusable accelerators are `taken` in `cluster`",
     ),
-    "measured_on": "write `seconds` by count, such as `{8: 120}`; only a cost in `profile_data` of an RLinf file may need it",
+    "measured_on": "write `seconds` by count, such as `{8: 120}`",
     **dict.fromkeys(("nodes", "num_nodes", "hosts"), "write `accelerators`; choose nodes with `node_group`, `exclude` and `pin`"),
 }
 

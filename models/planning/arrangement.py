@@ -36,45 +36,19 @@ class CountConstraint:
     """Constraint on two counts: that of `component` is a multiple of `step`.
 
     It is also at most that of `partner`, or a whole multiple of it if that is a multiple of `step`
-    too. `degrees`, `partner_degrees`: degrees under which this holds; None for all. `equal`: it
-    holds for equal counts only; nothing is known of unequal counts.
+    too. `equal`: it holds for equal counts only; nothing is known of unequal counts.
     """
 
     component: str
     partner: str
     step: int = 1
-    degrees: Parallel | None = None
-    partner_degrees: Parallel | None = None
     equal: bool = False
-
-    @property
-    def meant(self) -> tuple[tuple[str, Parallel | None], ...]:
-        """Both components with their degrees."""
-        return (self.component, self.degrees), (self.partner, self.partner_degrees)
 
     def holds(self, count: int, partner_count: int) -> bool:
         """Return True if the counts satisfy the constraint."""
         if self.equal and count != partner_count:
             return True
         return count % self.step == 0 and (count <= partner_count or (count % partner_count == 0 and partner_count % self.step == 0))
-
-
-@dataclass(frozen=True)
-class PairedShapes:
-    """Shapes of `component` by the degrees chosen for it and for `partner`.
-
-    The keys are (degrees of `component`, degrees of `partner`); None stands for degrees that are not
-    chosen. Missing pairs do not go together.
-    """
-
-    component: str
-    partner: str
-    shapes: Mapping[tuple[Parallel | None, Parallel | None], ProcessShape]
-
-    def of(self, degrees: Parallel, partner_degrees: Parallel) -> ProcessShape | None:
-        """Return the shape with these degrees; None for an impossible pair."""
-        keys = ((degrees, partner_degrees), (degrees, None), (None, partner_degrees))
-        return next((self.shapes[key] for key in keys if key in self.shapes), None)
 
 
 @dataclass(frozen=True)
@@ -90,7 +64,6 @@ class FrameworkArrangement:
     without : components that the framework does not start; those on their accelerators do their
         work.
     multiples : constraints on counts. They hold in every arrangement.
-    paired : shapes that depend on chosen degrees, with priority over `shapes`.
     least : component -> minimum number of accelerators.
     """
 
@@ -101,7 +74,6 @@ class FrameworkArrangement:
     without: frozenset[str] = frozenset()
     multiples: tuple[CountConstraint, ...] = ()
     least: Mapping[str, int] = field(default_factory=dict)
-    paired: tuple[PairedShapes, ...] = ()
 
     def matches(self, uses: Mapping[str, AbstractSet[object]]) -> bool:
         """Return True if components that use these accelerators keep to the arrangement."""
@@ -131,5 +103,4 @@ class FrameworkArrangement:
         shapes = {name: shape for name, shape in self.shapes.items() if name in names}
         multiples = tuple(multiple for multiple in self.multiples if {multiple.component, multiple.partner} <= names)
         minima = {name: count for name, count in self.least.items() if name in names}
-        pairings = tuple(entry for entry in self.paired if {entry.component, entry.partner} <= names)
-        return FrameworkArrangement(self.name, pairs_together, pairs_apart, shapes, self.without & names, multiples, minima, pairings)
+        return FrameworkArrangement(self.name, pairs_together, pairs_apart, shapes, self.without & names, multiples, minima)

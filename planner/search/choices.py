@@ -6,7 +6,6 @@ Limits between components are weights of their options that sum to at most a num
 from __future__ import annotations
 
 from functools import partial
-from itertools import product
 from operator import add, itemgetter, le
 from typing import Callable, Collection, Iterable, Iterator, Mapping, Sequence, TypeVar
 
@@ -94,7 +93,7 @@ def _limits(question: PlanningProblem) -> Iterator[Limit]:
 def _limit_arrangement(
     question: PlanningProblem, last: FrameworkArrangement, arrangements: tuple[FrameworkArrangement, ...]
 ) -> Iterator[Limit]:
-    """Yield the limits of an arrangement: degrees, counts, and pairs of degrees that do not go together."""
+    """Yield the limits of an arrangement: degrees and counts."""
     for name, shape in last.shapes.items():
         if name in question.options and all(name in arrangement.shapes for arrangement in question.ways):
             differs = {name: lambda option, parallel=shape.parallel: int(option.parallel != parallel)}
@@ -103,23 +102,16 @@ def _limit_arrangement(
         if name in question.options:
             too_few = {name: lambda option, minimum=minimum: int(option.amount < minimum)}
             yield Limit(too_few, 0, ways=arrangements)
-    for pair in last.paired:
-        names = pair.component, pair.partner
-        degrees = [dict.fromkeys(option.parallel for option in question.options.get(name, ())) for name in names]
-        for both in product(*degrees):
-            if pair.of(*both) is None:
-                has = {name: lambda option, parallel=parallel: int(option.parallel == parallel) for name, parallel in zip(names, both)}
-                yield Limit(has, 1, ways=arrangements)
 
 
 def _is_partner(multiple: CountConstraint, amount: int, option: Option) -> int:
     """Return 1 for the partner with this amount."""
-    return int(option.amount == amount and multiple.partner_degrees in (None, option.parallel))
+    return int(option.amount == amount)
 
 
 def _breaks(multiple: CountConstraint, amount: int, option: Option) -> int:
     """Return 1 for an amount that conflicts with this amount of the partner."""
-    return int(multiple.degrees in (None, option.parallel) and not multiple.holds(option.amount, amount))
+    return int(not multiple.holds(option.amount, amount))
 
 
 def _powers(number: int) -> Iterator[int]:

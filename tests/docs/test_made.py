@@ -57,13 +57,12 @@ def test_every_option_of_every_verb_is_listed() -> None:
 
 def test_every_key_of_hints_is_explained() -> None:
     """So that what the schema completes is explained."""
-    from placewright.models.dialects.rlinf.planning.hints import MeasuredOnForm
     from placewright.models.hints.block import BlockForm
     from placewright.models.hints.forms import ComponentForm, EstimateForm, ParallelForm, PlacedForm
     from placewright.models.hints.plan import BudgetForm, PlanForm
     from placewright.models.hints.relations import LinkForm, RelationForm
 
-    forms = (ComponentForm, ParallelForm, PlacedForm, EstimateForm, PlanForm, BudgetForm, RelationForm, LinkForm, BlockForm, MeasuredOnForm)
+    forms = (ComponentForm, ParallelForm, PlacedForm, EstimateForm, PlanForm, BudgetForm, RelationForm, LinkForm, BlockForm)
     keys = {key.written for form in forms for key in form.keys.values()}
     assert [key for key in sorted(keys) if f"| `{key}`" not in MADE["reference/hints.md"]] == []
 

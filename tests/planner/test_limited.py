@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
 from math import lcm
 from random import Random
-from typing import Mapping, Sequence
 
 import pytest
-from placewright.models.parallel import Parallel
-from placewright.models.planning.arrangement import CountConstraint, FrameworkArrangement, PairedShapes, ProcessShape
+from placewright.models.planning.arrangement import CountConstraint, FrameworkArrangement
 from placewright.models.planning.design import Design, list_nested
-from placewright.models.planning.option import NO_KIND, AcceleratorKind, Area, Option, RefusedCount, Use
-from placewright.models.planning.problem import Edge, PlanningProblem, Task, Workflow
+from placewright.models.planning.option import NO_KIND, Area, Option, RefusedCount, Use
+from placewright.models.planning.problem import PlanningProblem
 from placewright.planner.check import faults, price
 from placewright.planner.costs import cost_model
-from placewright.planner.search.choices import OptionLimits
 from placewright.planner.search.search import search
 
 from .questions import question
@@ -60,7 +56,7 @@ def limited(seed: int, stages: bool) -> PlanningProblem:
         inside_pairs = [pair for pair in pairs if set(pair) <= set(its) and random.random() < 0.3]
         barred.append(RefusedCount(uses, frozenset(inside_pairs)))
     filling = frozenset(random.sample(names, min(2, len(names)))) if random.random() < 0.15 else frozenset()
-    together = [of_counts(random, pair, options) for pair in random.sample(pairs, min(2, len(pairs)))] if random.random() < 0.4 else []
+    together = [of_counts(random, pair) for pair in random.sample(pairs, min(2, len(pairs)))] if random.random() < 0.4 else []
     ways = tuple(replace(way, multiples=tuple(together)) for way in asked.ways or (FrameworkArrangement("any"),))
     return replace(
         asked,
@@ -79,10 +75,9 @@ def limited(seed: int, stages: bool) -> PlanningProblem:
     )
 
 
-def of_counts(random: Random, pair: tuple[str, str], options: Mapping[str, Sequence[Option]]) -> CountConstraint:
-    """Counts of a pair that go together, whatever their degrees are or with some."""
-    degrees = (random.choice([None, random.choice(options[name]).parallel]) for name in pair)
-    return CountConstraint(*pair, random.choice((1, 1, 2)), *degrees, equal=random.random() < 0.3)
+def of_counts(random: Random, pair: tuple[str, str]) -> CountConstraint:
+    """Counts of a pair that go together."""
+    return CountConstraint(*pair, random.choice((1, 1, 2)), equal=random.random() < 0.3)
 
 
 def keeps(asked: PlanningProblem, design: Design) -> bool:
@@ -109,9 +104,6 @@ def keeps(asked: PlanningProblem, design: Design) -> bool:
             return False
     for pair in asked.ways[0].multiples:
         mine, its = design.options[pair.component].amount, design.options[pair.partner].amount
-        degrees = design.options[pair.component].parallel, design.options[pair.partner].parallel
-        if pair.degrees not in (None, degrees[0]) or pair.partner_degrees not in (None, degrees[1]):
-            continue
         if pair.equal and mine != its:
             continue
         if mine % pair.step or (mine > its and (mine % its or its % pair.step)):
@@ -161,15 +153,3 @@ def test_the_check_refuses_what_the_limits_refuse(stages: bool) -> None:
             assert keeps(asked, design) == (not list(faults(asked, model, design))), (seed, design)
             refused += not keeps(asked, design)
     assert refused > 100
-
-
-def test_the_weights_of_degrees_that_do_not_go_together_exceed_their_limit_and_no_others_do() -> None:
-    one, two = Parallel(tp=1), Parallel(tp=2)
-    paired = PairedShapes("a", "b", {(one, None): ProcessShape(), (two, two): ProcessShape()})
-    options = {name: tuple(Option(0, 2, parallel, (10,)) for parallel in (one, two)) for name in "ab"}
-    ways = (FrameworkArrangement("any", paired=(paired,)),)
-    asked = PlanningProblem((AcceleratorKind("H100", 4),), tuple(map(Task, "ab")), options, Workflow((Edge(0, 1),)), ways=ways)
-    limits = OptionLimits(asked).every
-    for first, second in product(options["a"], options["b"]):
-        over = [limit for limit in limits if limit.weigh["a"](first) + limit.weigh["b"](second) > limit.most]
-        assert bool(over) == ((first.parallel, second.parallel) == (two, one))

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 from placewright.models.parallel import Parallel
-from placewright.models.planning.arrangement import FrameworkArrangement, PairedShapes, ProcessShape
+from placewright.models.planning.arrangement import FrameworkArrangement, ProcessShape
 from placewright.models.planning.design import Design
 from placewright.models.planning.option import NO_KIND
 from placewright.models.planning.problem import PlanningProblem
@@ -122,57 +122,6 @@ def test_the_best_has_the_degrees_of_its_arrangement(stages: bool) -> None:
             assert (not list(faults(asked, model, design))) == (not asked.ways or bool(ways and shaped[id(design)])), (seed, design)
         differ += best != min((cost for cost, _, ways in kept_to if ways), default=None)
     assert differ > SAMPLES // 5  # the degrees do decide
-
-
-def with_paired(seed: int, stages: bool) -> PlanningProblem:
-    """A random question of two arrangements of a pair, in which some degrees of the one do not go together with some of the other."""
-    asked, random = question(seed, stages), Random(f"paired {seed} {stages}")
-    names = on_accelerators(asked)
-    if len(names) < 2:
-        return asked
-    one, other = random.sample(names, 2)
-    degrees = (Parallel(1), Parallel(2))
-    chosen = {name: tuple(replace(each, parallel=random.choice(degrees)) for each in asked.options[name]) for name in (one, other)}
-
-    def paired() -> tuple[PairedShapes, ...]:
-        """Of three of four pairs of degrees; or whatever the other has."""
-        others = (None,) if random.random() < 0.2 else degrees
-        every = [(mine, its) for mine in degrees for its in others]
-        every.remove(random.choice(every))
-        return (PairedShapes(one, other, {key: ProcessShape() for key in every}),)
-
-    pair = frozenset({random.choice(((one, other), (other, one)))})
-    ways = (FrameworkArrangement("shared", pair, paired=paired()), FrameworkArrangement("apart", apart=pair, paired=paired()))
-    return replace(
-        asked,
-        options={**asked.options, **chosen},
-        ways=ways[random.randint(0, 1) :],
-        sharing=replace(asked.sharing, together=frozenset(), within=frozenset()),
-    )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("stages", [False, True])
-def test_the_best_has_degrees_that_go_together_in_its_arrangement(stages: bool) -> None:
-    model, differ = cost_model("stages" if stages else "stream"), 0
-    for seed in range(2 * SAMPLES):
-        asked, best, best_of_all, seen = with_paired(seed, stages), [], [], 0
-        for cost, design in priced(asked, stages):
-            way = next((way for way in asked.ways if way.name in kept(asked, design)), None)
-            go = way is not None and all(
-                {(design.options[each.component].parallel, its) for its in (design.options[each.partner].parallel, None)} & set(each.shapes)
-                for each in way.paired
-            )
-            best += [cost] if go or not asked.ways else []
-            best_of_all += [cost] if way or not asked.ways else []
-            if way and seen < 50:
-                seen += 1
-                assert (not list(faults(asked, model, design))) == go, (seed, design)
-        searched = search(asked, model)
-        assert searched.proved, seed
-        assert (searched.best.price if searched.best else None) == min(best, default=None), seed
-        differ += min(best, default=None) != min(best_of_all, default=None)
-    assert differ > SAMPLES // 10  # the degrees do decide
 
 
 def with_least(seed: int, stages: bool) -> PlanningProblem:

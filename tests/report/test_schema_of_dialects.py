@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 import yaml
 from placewright.models.dialects.load import read
-from placewright.models.dialects.rlinf.planning.hints import RLinfHintForm
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.hints.block import KEYS, BlockForm
-from placewright.models.hints.forms import ComponentForm
+from placewright.models.hints.forms import ComponentForm, HintForm
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.text.source import Source
 from placewright.report.schema import schema
@@ -36,7 +35,7 @@ FILES: dict[str, dict[str, Any]] = {
 """A file of each dialect, without hints."""
 NAMES = {"roll": "actor_infer"}
 UNKNOWN = "no_such_key"
-WORDS = sorted({*ComponentForm.keys, *RLinfHintForm.keys, UNKNOWN})
+WORDS = sorted({*ComponentForm.keys, *HintForm.keys, UNKNOWN})
 
 
 def of_components(dialect: str) -> dict[str, Any]:
@@ -86,11 +85,6 @@ def test_a_component_has_these_keys(dialect: str) -> None:
     ]
     assert taken == sorted(known)
     assert UNKNOWN not in taken
-
-
-@pytest.mark.parametrize("dialect", ["native", "roll", "verl"])
-def test_what_a_cost_was_measured_on_is_a_key_of_rlinf_alone(dialect: str) -> None:
-    assert refuses(dialect, "measured_on", 16) and not refuses("rlinf", "measured_on", 16)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
+import placewright as pw
+import pytest
 from placewright.models.dialects.load import read
 from placewright.models.findings.finding import Finding, Severity, error
 from placewright.models.findings.span import Edit
@@ -135,3 +138,40 @@ def test_sizes_of_what_is_sound_stand_beside_the_errors() -> None:
     assert report.sizes is not None
     assert {name: report.sizes.assignment.world_size(name) for name in report.sizes.components} == {"a": 8}
     assert verdict(text.replace("0-8", "0-6"), dialect="native").sizes is None
+
+
+REASONING = """
+cluster: {num_nodes: 1, component_placement: {"actor,rollout,reward": all}}
+runner: {task_type: reasoning}
+algorithm: {group_size: 2, n_minibatches: 1, recompute_logprobs: true}
+data: {rollout_batch_size: BATCH}
+rollout: {tensor_parallel_size: 2}
+actor: {training_backend: megatron, model: {tensor_model_parallel_size: 2}}
+"""
+EMBODIED = """
+cluster: {num_nodes: 1, component_placement: {"actor,env,rollout": all}}
+runner: {task_type: embodied, only_eval: false}
+algorithm: {loss_type: actor}
+env: {train: {total_num_envs: 64, max_steps_per_rollout_epoch: 40, rollout_epoch: 1}}
+rollout: {pipeline_stage_num: 1}
+actor: {training_backend: fsdp, global_batch_size: BATCH, micro_batch_size: 8, model: {num_action_chunks: 8}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "batch", "help"),
+    [
+        (REASONING, "0", "write `8`"),  # not 1, the least number: the processes of reward take whole prompts
+        (REASONING, "-1", "write `8`"),
+        (EMBODIED, "0", "write `64`"),
+        (EMBODIED, "641", "set `actor.global_batch_size` to 320"),  # 640 is no divisor of the 320 samples
+        (EMBODIED, "192", "set `actor.global_batch_size: 64` or `320`"),
+    ],
+)
+def test_of_the_values_of_a_help_those_stay_that_verify(tmp_path: Path, text: str, batch: str, help: str) -> None:
+    file = tmp_path / "run.yaml"
+    file.write_text(text.replace("BATCH", batch))
+    (found,) = pw.verify(file, cluster="x8").errors
+    assert found.help == help and found.edit is not None
+    file.write_text(text.replace("BATCH", found.edit.text))
+    assert not pw.verify(file, cluster="x8").errors

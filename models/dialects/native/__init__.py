@@ -28,7 +28,7 @@ PLACES = KEYS
 """Keys whose content is fully in the Problem of a file."""
 LIMITS = ANY_FILE
 RUN = "placewright launch {file} --address HOST:PORT --worker MODULE:CLASS"
-_HOMES = {"file_form": ".form", "read": ".reader", "render": ".rendering", "training_file": ".rendering", "write": ".writing"}
+_HOMES = {"read": ".reader", "render": ".rendering", "training_file": ".rendering", "write": ".writing"}
 
 
 def __getattr__(name: str) -> Any:

@@ -34,8 +34,3 @@ class NativeForm(Form):
     )
     work = key(list_of(form_of(WorkForm)), default=(), description="what is dealt out evenly to the processes of components")
     plan = BlockForm.keys["plan"]
-
-
-def file_form() -> type[Form]:
-    """See `Dialect.file_form`."""
-    return NativeForm

@@ -24,8 +24,7 @@ RELEASES = Path(__file__).parent / "facts" / "releases.json"
 LIMITS = FileLimits(one_pool=True, solid=True, over_nodes="", splits_sequences=False, actor_leads=True)
 RUN = "python examples/reasoning/main_grpo.py --config-path {folder} --config-name {stem}"
 _HOMES = {
-    "file_form": ".planning.hints", "read": ".reader", "release_of": ".known", "render": ".rendering", "training_file": ".rendering",
-    "write": ".writing",
+    "read": ".reader", "release_of": ".known", "render": ".rendering", "training_file": ".rendering", "write": ".writing",
 }  # fmt: skip
 
 

@@ -42,6 +42,11 @@ def _accelerators(name: str, facts: Mode) -> Number | None:
     return None if count is None else Number(count, f"the {with_noun(count, 'accelerator')} of {name}")
 
 
+def _processes(name: str, facts: Mode) -> Number | None:
+    count = facts.processes(name)
+    return Number(count, f"the {with_noun(count, 'process')} of {name}") if count else None
+
+
 def _server(facts: Facts) -> Number | None:
     """Return the accelerators per server of an evaluation, out of those of rollout."""
     if facts.settings.word("rollout.rollout_backend", DEGREE) != "sglang":
@@ -58,6 +63,7 @@ def _server(facts: Facts) -> Number | None:
 _TERMS: dict[str, Term] = {
     "samples": _samples, "accelerators of a server": _server,
     **{f"accelerators of {name}": partial(_accelerators, name) for name in ("actor", "rollout")},
+    **{f"processes of {name}": partial(_processes, name) for name in ("env", "rollout")},
 }  # fmt: skip
 """Numbers that demands compare beside settings."""
 

@@ -8,21 +8,19 @@ node.py for checks at the start of the workers.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import field, replace
 from itertools import accumulate
-from typing import Any, Iterator, Mapping
+from typing import Any, Mapping
 
 from ...component import UNBOUNDED, Component
 from ...configuration.notes import RANKS, Notes, ScalarText, is_unknown
 from ...derivation import ACCELERATORS_PER_NODE, Derivation, Figure
-from ...findings.finding import Fix, Severity
-from ...findings.span import Edit, Span
+from ...findings.finding import Fix
+from ...findings.span import Span
 from ...findings.wording import with_noun
 from ...machines.cluster import Cluster
-from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE, Numbering, Stretch
-from ...machines.shorthand import MAX_NODES
+from ...machines.node_group import CLUSTER_LABEL, NODE
 from ...placements.correction import correct_text
 from ...placements.placement_text import (
     NumberedResources,
@@ -32,16 +30,14 @@ from ...placements.placement_text import (
     number_groups,
     read_placement,
     runs_of,
-    runs_over,
 )
 from ...placements.run_checks import twice, why_not
 from ...record import dataclass
-from ...text.commas import JOINED, join_split
-from ...text.edit import in_flow_map, plain_or_quoted
+from ...text.edit import plain_or_quoted
 from ...text.nearest import nearest
-from ...text.tree import Entry, ListNode, MapNode, Scalar, Value, kind_of
+from ...text.tree import Entry, MapNode, Scalar, Value, kind_of
 from .known import MAX_PROCESSES, MAX_RUNS, RESERVED_LABELS, names_of, report
-from .node_groups import DeclaredGroups
+from .node_groups import DeclaredGroups, join_list
 
 MAX_LABELS = 64
 MAX_SUGGESTIONS = 200
@@ -54,7 +50,7 @@ MAX_FAULTS = 20
 class Context:
     """Shared context of all components of a file.
 
-    `per_node`: accelerators per node, if more nodes could be declared. `asked` gets, for components
+    `asked` gets, for components
     on nodes without counted accelerators, the number of accelerators that the ranks span.
     `lacks_nodes`: the caller's cluster has fewer nodes than the file.
     """
@@ -62,30 +58,15 @@ class Context:
     notes: Notes
     cluster: Cluster | None
     groups: DeclaredGroups
-    per_node: int = 0
     asked: dict[str, int] = field(default_factory=dict)
     lacks_nodes: bool = False
 
 
-@dataclass(frozen=True)
-class Labels:
-    """Node groups of a component, in written order; `value` is None if unwritten."""
-
-    names: tuple[str, ...] = (CLUSTER_LABEL,)
-    value: Value | None = None
-
-    @property
-    def is_list(self) -> bool:
-        """True if the groups are a YAML list."""
-        return isinstance(self.value, ListNode)
-
-
-def read_labels(notes: Notes, value: Value, name: str, declaration: DeclaredGroups, in_flow: bool = False) -> Labels | None:
-    """Return the labels; None (noted) if any is unknown.
+def read_labels(notes: Notes, value: Value, name: str, declaration: DeclaredGroups, in_flow: bool = False) -> tuple[str, ...] | None:
+    """Return the labels in written order; None (noted) if any is unknown.
 
     A single label is taken as written, several labels are stripped, as in RLinf. A YAML list, which
-    RLinf's documentation promises, is accepted too; the caller reports that RLinf's parser refuses
-    it.
+    RLinf's documentation promises, is read as its text.
     """
     if is_unknown(value):
         return None
@@ -94,60 +75,38 @@ def read_labels(notes: Notes, value: Value, name: str, declaration: DeclaredGrou
     if isinstance(value, Scalar) and value.is_null and "None" not in {*candidates, *declaration.broken}:
         edit = notes.replace(value, CLUSTER_LABEL)
         report(notes, "node group empty", name, value, edit)
-        return Labels(value=value) if edit else None
-    items = value.items if isinstance(value, ListNode) else (value,)
-    if not items or not all(isinstance(item, Scalar) and not is_unknown(item) for item in items):
+        return (CLUSTER_LABEL,) if edit else None
+    if replacement := join_list(notes, value, in_flow):
+        report(notes, "node group list", name, value, replacement[1], labels=replacement[0].text)
+        value = replacement[0]
+    if not isinstance(value, Scalar):
         notes.report_type(name, "node_group", value, "the label of a node group", "write a label such as `a800`, or `a800,4090`")
         return None
-    in_list = in_flow or isinstance(value, ListNode)
-    texts = [notes.text(item, name) for item in items if isinstance(item, Scalar)]
-    entries = [label for text in texts for label in _labels_in(notes, text, candidates, in_list)]
-    if len(entries) > MAX_LABELS:
-        report(notes, "too many node groups", name, value, count=len(entries), most=MAX_LABELS)
-        return None
-    if len(entries) > 1 and isinstance(value, Scalar):
-        report(notes, "several node groups", name, value, count=len(entries))
-    corrections = [_check_label(notes, name, declaration, candidates, *entry) for entry in entries]
-    labels = tuple(label for label in corrections if label)
-    return Labels(labels, value) if labels and None not in corrections else None
-
-
-def _labels_in(
-    notes: Notes, text: ScalarText, candidates: list[str], in_flow: bool
-) -> Iterator[tuple[str, str | None, Span | Scalar, Edit | None]]:
-    """Yield (label, intended label, place, edit that corrects all labels) per label of `a800,4090`.
-
-    The intended label is "" for an empty label, and None without a similar one.
-    """
+    text = notes.text(value, name)
     pieces, is_short = text.text.split(","), len(notes.findings) < MAX_SUGGESTIONS
     labels = [piece.strip() for piece in pieces] if len(pieces) > 1 else pieces
-    known_labels = {*candidates, ""}
-    corrections = [label if label in known_labels else nearest(label.strip(), candidates) if is_short else None for label in labels]
-    better = ",".join(label for label in corrections if label)
-    edit = text.replace(better, in_flow) if better and None not in corrections else None
-    for label, correction, after in zip(labels, corrections, accumulate((len(piece) + 1 for piece in pieces), initial=0)):
-        start = text.text.find(label, after)
-        is_here = text.shift is not None and label and start >= 0
-        yield label, correction, text.part(start, start + len(label)) if is_here else text.scalar, edit
-
-
-def _check_label(
-    notes: Notes, name: str, declaration: DeclaredGroups, candidates: list[str],
-    label: str, correction: str | None, place: Span | Scalar, edit: Edit | None,
-) -> str | None:  # fmt: skip
-    """Return the intended label; note an unknown label, unless its group has an error already."""
-    if label in declaration.broken or (declaration.nameless and label not in candidates):
+    if len(labels) > MAX_LABELS:
+        report(notes, "too many node groups", name, value, count=len(labels), most=MAX_LABELS)
         return None
-    if label in declaration.empty:
-        report(notes, "node group without nodes", name, place, label=label)
-        return None
-    if label not in candidates:
-        choices = ", ".join(f"`{known_label}`" for known_label in candidates[:12]) + (" ..." if len(candidates) > 12 else "")
-        edit = edit if correction is not None else None
-        better = correction or (edit.text if edit else "")
-        help = f"write `{better}`" if better else f"name one of {choices}"
-        report(notes, "node group unknown", name, place, edit, label=label, choices=choices, help=help)
-    return correction
+    if len(labels) > 1:
+        report(notes, "several node groups", name, value, count=len(labels))
+    corrections = [label if label in {*candidates, ""} else nearest(label.strip(), candidates) if is_short else None for label in labels]
+    better, choices = (
+        ",".join(filter(None, corrections)),
+        [*(f"`{label}`" for label in candidates[:12]), *(["..."] if candidates[12:] else [])],
+    )
+    starts = accumulate((len(piece) + 1 for piece in pieces), initial=0)
+    for label, correction, start in zip(labels, corrections, (text.text.find(label, start) for label, start in zip(labels, starts))):
+        place = text.part(start, start + len(label)) if text.shift is not None and label else text.scalar
+        if label in declaration.empty:
+            report(notes, "node group without nodes", name, place, label=label)
+        elif label not in candidates and label not in declaration.broken and not declaration.nameless:
+            edit = text.replace(better, in_flow) if better and None not in corrections else None
+            help = f"write `{correction or better}`" if correction or edit else f"name one of {', '.join(choices)}"
+            report(notes, "node group unknown", name, place, edit, label=label, choices=", ".join(choices), help=help)
+    is_unusable = any(label in {*declaration.broken, *declaration.empty} for label in labels)
+    is_unsure = declaration.nameless and not set(labels) <= set(candidates)
+    return None if is_unusable or is_unsure or not better or None in corrections else tuple(filter(None, corrections))
 
 
 def number_ranks(cluster: Cluster | None, labels: tuple[str, ...]) -> NumberedResources:
@@ -165,7 +124,7 @@ def number_ranks(cluster: Cluster | None, labels: tuple[str, ...]) -> NumberedRe
 
 def place_component(spec: WrittenPlacement, spans: Mapping[str, Span]) -> Component | None:
     """Return the component; None (noted) if its place is unknown."""
-    context, name, labels = spec.context, spec.name, spec.labels.names
+    context, name, labels = spec.context, spec.name, spec.labels
     notes, cluster = context.notes, context.cluster
     resources = number_ranks(cluster, labels)
     placement = read_placement(spec.text.text, resources)
@@ -174,7 +133,10 @@ def place_component(spec: WrittenPlacement, spans: Mapping[str, Span]) -> Compon
     code = why_not(runs, in_order=True)
     common_nodes = shared_nodes(cluster, labels) if cluster else []
     spec.fix = spec.correction(bool(code or common_nodes or placement.faults))
-    _check_groups(spec, common_nodes)
+    if common_nodes:
+        spec.report("node in several groups", spec.group, node=common_nodes[0])
+    elif len(set(labels)) < len(labels):
+        spec.report("node group twice", spec.group)
     if placement.faults:
         report_faults(spec, placement.faults, resources)
         return None
@@ -206,57 +168,33 @@ def place_component(spec: WrittenPlacement, spans: Mapping[str, Span]) -> Compon
     return Component(name, labels, amount, amount, per_process, runs=runs, spans=spans, fixes=fixes)
 
 
-def _check_groups(spec: WrittenPlacement, common_nodes: list[int]) -> None:
-    labels, value = spec.labels.names, spec.labels.value
-    if spec.labels.is_list:
-        spec.report("node group list", value, labels=",".join(labels))
-    if common_nodes:
-        spec.report("node in several groups", value, node=common_nodes[0])
-    elif len(set(labels)) < len(labels) and value is not None:
-        spec.report("node group twice", value)
-
-
 def report_faults(spec: WrittenPlacement, faults: list[PlacementFault], resources: NumberedResources) -> None:
     """Note the faults of a placement, as warnings where the nodes may have more hardware."""
     text, context = spec.text, spec.context
-    more = _count_missing_nodes(spec, faults)
-    is_open = not context.groups.open.isdisjoint(spec.labels.names)
+    is_open = any(group.label in spec.labels for group in context.groups.groups if group.hardware and group.hardware.open)
     for fault in faults[:MAX_FAULTS]:
         help = "write `ranks` or `ranks:processes` in ascending order, several of them with commas, such as `0-1:0-3,2-3`"
         if fault.code == "PW102":
             help = f"name ranks below {resources.size}" if resources.size else "choose a node group that has something to place on"
-        add = f", or set `num_nodes: {more}`" if more and fault.code == "PW102" else ""
         place = text.scalar if text.shift is None else text.part(fault.start, fault.end)
         # The nodes themselves may have more hardware than the file states: then a lack is not
         # proved.
         is_short = fault.code == "PW102" or (resources.size == 0 and text.text[fault.start : fault.end].strip().lower() == "all")
         add_fault = context.notes.warn if is_open and is_short else context.notes.error
         help, edit = (spec.fix.help, spec.fix.edit) if spec.fix else (help, None)
-        add_fault(fault.code, spec.name, f"`{spec.name}`: {fault.message}", place, fault.label, help + add, edit)
-
-
-def _count_missing_nodes(spec: WrittenPlacement, faults: list[PlacementFault]) -> int | None:
-    """Return the number of nodes for all ranks, if adding nodes is possible and sufficient."""
-    last_ranks, per_node = [fault.last for fault in faults if fault.last is not None], spec.context.per_node
-    if not per_node or not last_ranks or spec.labels.names != (CLUSTER_LABEL,) or len(last_ranks) < len(faults):
-        return None
-    nodes = max(last_ranks) // per_node + 1
-    numbering = Numbering(ACCELERATOR, (Stretch(0, CLUSTER_LABEL, per_node, min(nodes, MAX_NODES)),))
-    placement = read_placement(spec.text.text, NumberedResources(numbering.size, "accelerator"))
-    if placement.faults or placement.processes > MAX_PROCESSES:
-        return None
-    return nodes if not why_not(runs_over(placement.pairs, numbering, {CLUSTER_LABEL: ACCELERATOR}), in_order=True) else None
+        add_fault(fault.code, spec.name, f"`{spec.name}`: {fault.message}", place, fault.label, help, edit)
 
 
 @dataclass
 class WrittenPlacement:
-    """Placement of a component as written; `fix` is its correction, once known."""
+    """Placement of a component as written, with its `node_group`; `fix` is the correction, once known."""
 
     context: Context
     name: str
     text: ScalarText
-    labels: Labels
+    labels: tuple[str, ...]
     in_flow: bool
+    group: Value | None = None
     fix: Fix | None = None
 
     def report(self, finding: str, at: Value | None = None, **values: Any) -> None:
@@ -264,23 +202,11 @@ class WrittenPlacement:
         report(self.context.notes, finding, self.name, at or self.text.scalar, fix=self.fix, **values)
 
     def correction(self, is_broken: bool) -> Fix | None:
-        """Return the closest form that RLinf starts; None if correct or without a known correction.
-
-        Each node group is named once, in a text; then the ranks are corrected.
-        """
-        names, text, cluster = self.labels.names, self.text.text, self.context.cluster
-        unique = tuple(dict.fromkeys(names))
-        is_listed = self.labels.is_list or len(unique) < len(names)
-        if not is_broken and not is_listed:
+        """Return the closest ranks that RLinf starts; None if correct or without a known correction."""
+        text, cluster, unique = self.text.text, self.context.cluster, tuple(dict.fromkeys(self.labels))
+        if not is_broken:
             return None
         resources = number_ranks(cluster, unique)
-        if is_listed:
-            if not _starts(read_placement(text, resources), unique, cluster):
-                return None
-            value, label_text = self.labels.value, ",".join(unique)
-            is_here = value is not None and not (isinstance(value, Scalar) and value.origin is not None)
-            edit = Edit(value.span, in_flow_map(label_text) if self.in_flow else plain_or_quoted(label_text)) if value and is_here else None
-            return Fix(f"write `node_group: {plain_or_quoted(label_text)}`", edit)
         numbering = cluster.numbering(unique) if cluster and resources.size is not None else None
         better = correct_text(text, resources, numbering, lambda candidate: _starts(candidate, unique, cluster))
         if better is None:
@@ -306,38 +232,11 @@ def shared_nodes(cluster: Cluster, labels: tuple[str, ...]) -> list[int]:
 KEYS = ("node_group", "placement")
 """Keys in the long form of a component's placement."""
 
-_RANKS = re.compile(r"\s*(?:all|[0-9][0-9 :_-]*)\s*", re.ASCII | re.IGNORECASE)
-
-
-def split_by_commas(notes: Notes, value: MapNode, component: str = "") -> MapNode:
-    """Return the map with comma-split keys and values rejoined; note every split.
-
-    In `component_placement` itself, RLinf refuses the key without a value; in the placement of a
-    `component` RLinf ignores it silently, and so the intended value is not used.
-    """
-    if not value.flow:
-        return value
-
-    def continues(text: str) -> bool:
-        return nearest(text.partition(" ")[0], KEYS) is None if component else bool(_RANKS.fullmatch(text))
-
-    entries = join_split(value, notes.is_bare, continues, not component)
-    for entry in entries:
-        for scalar, noun in ((entry.key, "key"), (entry.value, "value")):
-            if isinstance(scalar, Scalar) and scalar.tag == JOINED:
-                why = "RLinf ignores the rest silently" if component else "RLinf takes the rest for components without a placement"
-                severity, text = Severity.WARNING if component else Severity.ERROR, f'"{scalar.text}"'
-                values: dict[str, Any] = {"severity": severity, "noun": noun, "text": text, "why": why}
-                subject = component or entry.key.text.partition(",")[0]
-                report(notes, "split by a comma", subject, scalar.span, Edit(scalar.span, text), **values)
-    new_entries = tuple(Entry(entry.key, value.get(entry.key.text) or entry.value) for entry in entries) if component else entries
-    return MapNode(new_entries, value.span, value.flow)
-
 
 def component_placement(notes: Notes, section: MapNode, value: Value | None, has_hints: bool) -> MapNode | None:
     """Return the map; None if missing, unknown or invalid, with a finding unless hints suffice."""
     if isinstance(value, MapNode):
-        return split_by_commas(notes, value)
+        return value
     if value is not None and (is_unknown(value) or (has_hints and isinstance(value, Scalar) and value.is_null)):
         return None
     if value is not None:
@@ -397,16 +296,15 @@ def _entry(context: Context, entry: Entry, name: str, in_flow: bool) -> Componen
     notes, value = context.notes, entry.value
     if is_unknown(value):
         return None
-    labels: Labels | None = Labels()
+    labels: tuple[str, ...] | None = (CLUSTER_LABEL,)
+    group: Value | None = None
     spans: dict[str, Span] = {}
     placement: Value = value
     if isinstance(value, MapNode):
         in_flow = value.flow
-        split = split_by_commas(notes, value, name)
-        value = notes.unknown_keys(split, name, KEYS, False, f"the placement of `{name}`", required=("placement",))
+        value = notes.unknown_keys(value, name, KEYS, False, f"the placement of `{name}`", required=("placement",))
         inner = value.get("placement")
-        group = value.get("node_group")
-        if group is not None:
+        if (group := value.get("node_group")) is not None:
             spans["node_group"] = group.span
             labels = read_labels(notes, group, name, context.groups, in_flow)
         if inner is None:
@@ -418,10 +316,10 @@ def _entry(context: Context, entry: Entry, name: str, in_flow: bool) -> Componen
     if scalar is None:
         return None
     if labels is not None:
-        return place_component(WrittenPlacement(context, name, notes.ranks(scalar, name, in_flow), labels, in_flow), spans)
-    spec = WrittenPlacement(replace(context, cluster=None), name, notes.ranks(scalar, name, in_flow), Labels(), in_flow)
+        return place_component(WrittenPlacement(context, name, notes.ranks(scalar, name, in_flow), labels, in_flow, group), spans)
+    spec = WrittenPlacement(replace(context, cluster=None), name, notes.ranks(scalar, name, in_flow), (CLUSTER_LABEL,), in_flow)
     notes.unsure("PW102", name, "its node group is not known", True, "Declare its node group")
-    resources, spec.fix = number_ranks(None, spec.labels.names), spec.correction(True)
+    resources, spec.fix = number_ranks(None, spec.labels), spec.correction(True)
     report_faults(spec, read_placement(spec.text.text, resources).faults, resources)
     return None
 
@@ -431,14 +329,12 @@ def _ranks_of(notes: Notes, placement: Value, name: str, in_flow: bool) -> Scala
     if is_unknown(placement):
         return None
     if not isinstance(placement, Scalar):
-        items = placement.items if isinstance(placement, ListNode) else ()
-        texts = [item.text if isinstance(item, Scalar) else "" for item in items]
-        text = ",".join(texts)
-        fits = texts and all(RANKS.fullmatch(piece) for piece in texts)
-        edit = notes.replace(placement, in_flow_map(text) if in_flow else f'"{text}"' if ":" in text else text) if fits else None
-        help = f"write `{text}`" if fits else "write ranks such as `0-7`"
+        scalar, edit = join_list(notes, placement, in_flow) or (None, None)
+        if scalar is None or not all(map(RANKS.fullmatch, scalar.text.split(","))):
+            scalar, edit = None, None
+        help = f"write `{scalar.text}`" if scalar else "write ranks such as `0-7`"
         report(notes, "placement no ranks", name, placement, edit, kind=kind_of(placement), help=help)
-        return Scalar(text, "tag:yaml.org,2002:str", placement.span, placement.span) if edit else None
+        return scalar if edit else None
     if placement.is_null:
         report(notes, "placement empty", name, placement, notes.replace(placement, "all"))
         return None
@@ -451,11 +347,10 @@ def accelerators_per_node(ones: Cluster, nodes: Figure, components: tuple[Compon
     `ones`: the `nodes` of the file with one accelerator each, so that groups count nodes. `counts`:
     component -> accelerators of its groups that its ranks span, if they could not be resolved.
     """
-    most: tuple[int, str, Figure] | None = None
-    for component in components:
-        count, has = counts.get(component.name, 0), ones.numbering(component.node_groups).size
-        minimum = -(-count // has) if has else 0
-        if minimum > (most[0] if most else 0):
-            formula = f"ranks 0-{count - 1} of {component.name} // {with_noun(has, 'node')}, rounded up"
-            most = minimum, formula, Figure(f"placement of {component.name}", f"0-{count - 1}", component.span("placement"))
-    return Derivation("", ACCELERATORS_PER_NODE, most[0], most[1], (nodes, most[2])) if most else None
+    sizes = [(component, counts.get(component.name, 0), ones.numbering(component.node_groups).size) for component in components]
+    component, count, has = max(sizes, key=lambda entry: -(-entry[1] // entry[2]) if entry[2] else 0, default=(None, 0, 0))
+    if component is None or not count or not has:
+        return None
+    formula = f"ranks 0-{count - 1} of {component.name} // {with_noun(has, 'node')}, rounded up"
+    ranks = Figure(f"placement of {component.name}", f"0-{count - 1}", component.span("placement"))
+    return Derivation("", ACCELERATORS_PER_NODE, -(-count // has), formula, (nodes, ranks))

@@ -9,14 +9,13 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any, Iterable, Iterator, Sequence
+from typing import Any, Iterable, Iterator, Mapping, Sequence
 
 from ...configuration.notes import Notes
 from ...configuration.settings import Settings
 from ...findings.span import Edit, Span
 from ...hints.block import timed_names
 from ...job import Capabilities
-from ...record import dataclass
 from ...releases.choice import ReleaseChoice
 from ...releases.evidence import choose_by_masks, mask_of
 from ...releases.release import Range, read_releases
@@ -138,38 +137,21 @@ Programs outside RLinf may register algorithms and models of their own, which ex
 """
 
 
-@dataclass(frozen=True)
-class TaskFacts:
-    """Facts about the programs of a task.
+_NO_FACTS: Mapping[str, Any] = {"placer": "HybridComponentPlacement", "agents": "", "starts": (), "needs": (), "timed": ()}
 
-    Attributes
-    ----------
-    placer, agents : placement class of the usual programs, and of the multi-agent programs.
-    starts : components that the main programs look up in the placement.
-    needs : components that the placement class, or else every program, requires.
-    timed : components whose times a plan needs; without any, nothing is planned.
+
+def task_facts(task: str) -> Mapping[str, Any]:
+    """Return the facts about the programs of a task.
+
+    - `placer`, `agents`: placement class of the usual programs, and of the multi-agent programs.
+    - `starts`: components that the main programs look up in the placement.
+    - `needs`: components that the placement class, or else every program, requires.
+    - `timed`: components whose times a plan needs; without any, nothing is planned.
 
     Source: RLinf, rlinf/utils/placement.py and rlinf/config.py; get_strategy, get_hardware_ranks
     and get_world_size in examples/, evaluations/ and rlinf/.
     """
-
-    placer: str = "HybridComponentPlacement"
-    agents: str = ""
-    starts: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ()
-    timed: tuple[str, ...] = ()
-
-
-@cache
-def all_tasks() -> dict[str, TaskFacts]:
-    """Return the facts about each task."""
-    lists = ("starts", "needs", "timed")
-    return {task: TaskFacts(**data | {key: tuple(data.get(key, ())) for key in lists}) for task, data in facts("tasks").items()}
-
-
-def task_facts(task: str) -> TaskFacts:
-    """Return the facts about a task; empty for an unknown task."""
-    return all_tasks().get(task, TaskFacts())
+    return {**_NO_FACTS, **facts("tasks").get(task, {})}
 
 
 @cache

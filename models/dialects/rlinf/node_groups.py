@@ -21,7 +21,7 @@ from ...machines.shorthand import DeclaredNodes
 from ...placements.correction import correct_text
 from ...placements.placement_text import NumberedResources
 from ...placements.run_checks import Claims
-from ...ranks import CODES_BY_REASON, RankError, Ranks, merge, parse_ranks, without, write_ranks
+from ...ranks import CODES_BY_REASON, RankError, Ranks, merge, parse_ranks, without
 from ...record import dataclass
 from ...text.edit import in_flow_map, plain_or_quoted
 from ...text.tree import ListNode, MapNode, Scalar, Value, find, kind_of, plain
@@ -39,21 +39,13 @@ def read_node_ranks(
     """
     if is_unknown(value):
         return None
-    if isinstance(value, Scalar):
-        return _expression(notes, value, subject, size, whole, in_flow)
-    items = value.items if isinstance(value, ListNode) else ()
-    if not items or not all(isinstance(item, Scalar) and not is_unknown(item) for item in items):
+    if replacement := join_list(notes, value, in_flow):
+        report(notes, "node_ranks list", subject, value, replacement[1], text=replacement[0].text)
+        value = replacement[0]
+    if not isinstance(value, Scalar):
         notes.report_type(subject, "node_ranks", value, "a rank expression such as `0-3`", "write `0-3` or `0,2`")
         return None
-    rank_sets = [_expression(notes, item, subject, size, whole, True) for item in items if isinstance(item, Scalar)]
-    ranges = merge([interval for ranks in rank_sets if ranks is not None for interval in ranks.ranges])
-    text = write_ranks(ranges)
-    edit = Edit(value.span, in_flow_map(text) if in_flow else plain_or_quoted(text)) if text else None
-    report(notes, "node_ranks list", subject, value, edit, text=text)
-    return None if None in rank_sets else Ranks(ranges)
-
-
-def _expression(notes: Notes, scalar: Scalar, subject: str, size: int | None, whole: Ranks | None, in_flow: bool) -> Ranks | None:
+    scalar = value
     if scalar.is_null:
         report(notes, "node_ranks empty", subject, scalar, notes.replace(scalar, "all"))
         return whole or (Ranks((range(size),)) if size is not None else None)
@@ -73,6 +65,17 @@ def _expression(notes: Notes, scalar: Scalar, subject: str, size: int | None, wh
         code, message = CODES_BY_REASON[problem.reason], f"`node_ranks` of `{subject}`: {problem}"
         notes.error(code, subject, message, place, problem.label, help, edit)
         return parse_ranks(better, size, "node rank") if better is not None else None
+
+
+def join_list(notes: Notes, value: Value, in_flow: bool) -> tuple[Scalar, Edit | None] | None:
+    """Return a list as one text, with its edit; None for other values."""
+    items = value.items if isinstance(value, ListNode) else ()
+    texts = [item.text for item in items if isinstance(item, Scalar) and not is_unknown(item)]
+    if not texts or len(texts) < len(items):
+        return None
+    text = ",".join(texts)
+    edit = notes.replace(value, in_flow_map(text) if in_flow else plain_or_quoted(text))
+    return Scalar(text, "tag:yaml.org,2002:str", value.span, value.span), edit
 
 
 _SOFTWARE_KEYS = ("node_ranks", "env_vars", "python_interpreter_path")
@@ -154,11 +157,6 @@ class DeclaredGroups:
     broken: set[str] = field(default_factory=set)
     empty: set[str] = field(default_factory=set)
     nameless: bool = False
-
-    @property
-    def open(self) -> set[str]:
-        """Labels of groups where RLinf may find more hardware than the file states."""
-        return {group.label for group in self.groups if group.hardware and group.hardware.open}
 
 
 def read_node_groups(notes: Notes, value: Value | None, size: int | None) -> DeclaredGroups:
@@ -258,8 +256,6 @@ def _read_label(notes: Notes, group: MapNode, labels: set[str]) -> str | None:
     elif "," in label:
         severity, better, mark = Severity.WARNING, without_comma or "group", "a comma"
         message = f"the label `{label}` has a comma: no component can refer to it"
-    while better in labels or better in RESERVED_LABELS:
-        better += "_"
     if better:
         edit = text.replace(better, group.flow)
         report(notes, "label unusable", label, value, edit, severity=severity, message=message, mark=mark, better=better)
@@ -296,10 +292,7 @@ def machines_of(notes: Notes, count: int, at: Value, groups: list[DeclaredGroup]
         return machines_of(notes, count, at, groups, DeclaredNodes(per_node, model) if per_node else None)
     if isinstance(machines, Cluster):
         if len(machines.nodes) > count:
-            selection, label = (
-                (f"the first {count} are", "the first ones are used") if count > 1 else ("only the first is", "the first one is used")
-            )
-            report(notes, "cluster larger", "", at, nodes=len(machines.nodes), selection=selection, count=count, label=label)
+            report(notes, "cluster larger", "", at, nodes=len(machines.nodes), count=count)
         nodes, is_counted = machines.nodes[:count], machines.counted
     elif isinstance(machines, DeclaredNodes):
         special = merge([ranks for group in groups if group.hardware for ranks in group.ranks.ranges])

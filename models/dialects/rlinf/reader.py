@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import replace
 from functools import partial
+from typing import Mapping, Sequence
 
 from ...configuration.notes import Notes
 from ...configuration.settings import Settings
@@ -14,6 +15,7 @@ from ...job import HintedJob, Job
 from ...level import DEFAULT_LEVEL
 from ...machines.cluster import Cluster
 from ...machines.shorthand import DeclaredNodes
+from ...placements.run import Run
 from ...planning.spec import PlanningSpec
 from ...problem import Problem
 from ...reading import FileSession, Reading
@@ -25,10 +27,9 @@ from ..unread import counting_keys
 from .checks import check_settings, is_whole, missing_keys
 from .components import Context, accelerators_per_node, component_placement, names_in, read_components
 from .known import AT_PLACEMENT, CAPABILITIES, ENVIRONMENT, KEY, NAMES, is_profiled, release_of
-from .modes import Mode, apply_mode, with_own_degrees
-from .modes.plans import undivided_components
+from .modes import Mode, apply_mode
+from .modes.arrangement import undivided_components
 from .node_groups import machines_of, read_node_groups, warn_of_hidden
-from .planning.hints import PlannedPart, hints_of_started, split_measured_on, with_phases_of_idle
 from .section import check_keys, check_profiling, read_num_nodes, section_of
 from .work import batches, environments, models, sizes
 
@@ -64,6 +65,7 @@ class RlinfReader(Skeleton):
     Attributes
     ----------
     planned : components without hints; those with times have open ranks in a file read anew.
+    own : ranks in the file of the planned components and their followers.
     block : hints that RLinf's job has a use for.
     """
 
@@ -75,7 +77,8 @@ class RlinfReader(Skeleton):
         self.is_anew = anew
         self.hinted = document.root.get(HINTS)
         self.is_profiled = is_profiled(document.root, self.hinted if with_hints else None)
-        self.planned = PlannedPart(())
+        self.planned = HintedJob(())
+        self.own: Mapping[str, Sequence[Run]] = {}
         self.block: Value | None = None
 
     def problem(self) -> Problem | None:
@@ -90,7 +93,7 @@ class RlinfReader(Skeleton):
             return None
         draft = self._merge_hints(cluster, placements is not None)
         mode = Mode(
-            self.notes, self.settings, cluster, names_in(placements), (placements or section).span, draft, frozenset(self.planned.own),
+            self.notes, self.settings, cluster, names_in(placements), (placements or section).span, draft, frozenset(self.own),
             self.is_profiled,
         )  # fmt: skip
         apply_mode(mode)
@@ -121,13 +124,12 @@ class RlinfReader(Skeleton):
         count = read_num_nodes(notes, section, num_nodes)
         groups = read_node_groups(notes, self._value(section, "node_groups"), count)
         check_profiling(notes, self._value(section, "profiling"))
-        self.block, measured_counts = split_measured_on(notes, self.document.root, self.hints())
+        self.block = self.hints()
         anchor = num_nodes or section
         cluster = None if count is None else machines_of(notes, count, anchor, groups.groups, self.machines)
-        per_node = self.machines.count if isinstance(self.machines, DeclaredNodes) and not groups.groups else 0
         if cluster is not None and cluster.counted:
             warn_of_hidden(notes, cluster)
-        context = Context(notes, cluster, groups, per_node, lacks_nodes=isinstance(self.machines, Cluster))
+        context = Context(notes, cluster, groups, lacks_nodes=isinstance(self.machines, Cluster))
         components = read_components(context, placements) if placements is not None else ()
         if cluster is None or count is None:
             return None
@@ -135,33 +137,33 @@ class RlinfReader(Skeleton):
             ones = machines_of(Notes(self.document, self.FRAMEWORK), count, anchor, groups.groups, DeclaredNodes(1))
             derivation = accelerators_per_node(ones, Figure("cluster.num_nodes", count, anchor.span), components, context.asked)
             self.derivations += [derivation] if derivation else []
-        self.planned = PlannedPart(components)
+        self.planned = HintedJob(components)
         if self.is_anew and cluster.counted:
             from .planning.opening import open_ranks
 
-            self.planned = open_ranks(notes, self.settings, cluster, components, self.block, measured_counts)
+            self.planned, self.own = open_ranks(notes, self.settings, cluster, components, self.block)
         return cluster
 
     def _merge_hints(self, cluster: Cluster, is_placed: bool) -> HintedJob:
         """Return the components with hints, without hints about components that never start."""
         notes, settings, root, components = self.notes, self.settings, self.document.root, self.planned.components
-        whole, names = self.block, [component.name for component in components]
-        if whole is not None and is_profiled(root, whole):
-            self.block = hints_of_started(settings, root, whole, components, self.planned)
+        if self.block is not None and is_profiled(root, self.block):
+            from .planning.opening import hints_of_started
+
+            self.block = hints_of_started(settings, root, self.block, components, self.own)
         if is_placed and (self.block is not None or root.get(KEY) is not None):
             from .planning.opening import misspelt_times
 
             task = settings.at("runner.task_type")
+            names = [component.name for component in components]
             self.block = misspelt_times(notes, root.get(KEY), self.block, names, task.text if isinstance(task, Scalar) else "")
-        draft = HintedJob(components, self.planned.relations)
+        draft = self.planned
         if self.block is not None:
             from ...hints.block import add_block
 
             without_division = undivided_components(settings, root, self.hinted)
             draft = add_block(self.block, cluster, components, notes.findings, self.planned.relations, without_division)
-        if self.is_profiled:
-            draft = with_own_degrees(settings, draft, bool(self.planned.own))
-        return replace(draft, components=with_phases_of_idle(settings, cluster, whole, self.block, names, draft.components))
+        return draft
 
     def _work(self, mode: Mode) -> None:
         """Apply the job's demands on sizes, environments, models and, by level, batches."""
@@ -171,7 +173,7 @@ class RlinfReader(Skeleton):
         models(mode, self.is_training)
         if self.is_training:
             batches(mode)
-        elif self.planned.own:  # a plan must also hold at `training`
+        elif self.own:  # a plan must also hold at `training`
             quiet = copy(mode)
             quiet.notes, quiet.derivations = Notes(self.document, self.FRAMEWORK), []
             quiet.settings = Settings(quiet.notes, self.interpolator)
@@ -183,14 +185,14 @@ class RlinfReader(Skeleton):
         # Explicit ranks have the degrees of the file, with which RLinf starts them.
         if self.is_profiled and not self.is_anew:
             fixed_names |= {component.name for component in components if component.runs is not None or "placement" in component.spans}
-        if self.planned.own:
+        if self.own:
             from ...hints.plan import read_plan
             from .planning.times import with_rlinf_defaults
 
             workload = draft.workload or read_plan(None, draft.components, [])
             with_times = [component for component in draft.components if component.timed]
             workload = workload and with_rlinf_defaults(self.settings, mode.task, workload, with_times, self.block)
-            planning = PlanningSpec(workload=workload, ways=tuple(mode.ways), own=self.planned.own, shapes=mode.shapes)
+            planning = PlanningSpec(workload=workload, ways=tuple(mode.ways), own=self.own, shapes=mode.shapes)
         notices = {**CAPABILITIES.notices, **AT_PLACEMENT} if mode.packs else CAPABILITIES.notices
         return Job(
             components, tuple(mode.relations), replace(CAPABILITIES, packs=mode.packs, notices=notices),

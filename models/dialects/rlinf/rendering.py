@@ -22,7 +22,6 @@ from ...training_job import TrainingJob
 from ..dialect import Rendering
 from ..written import add_title, merge_keys, put
 from .known import FSDP, MEGATRON, RESERVED_LABELS, facts
-from .section import hardware_types
 
 
 def _group(cluster: Cluster, group: NodeGroup, reasons: list[Finding]) -> Data:
@@ -36,8 +35,8 @@ def _group(cluster: Cluster, group: NodeGroup, reasons: list[Finding]) -> Data:
     elif kind == ACCELERATOR and default != ACCELERATOR:
         data["hardware_type"] = ACCELERATOR
     elif kind not in (NODE, ACCELERATOR):
-        if kind not in hardware_types():
-            names = ", ".join(hardware_types())
+        if kind not in facts("hardware"):
+            names = ", ".join(facts("hardware"))
             reasons.append(refusal(label, f"group `{label}` counts {kind}, a hardware that RLinf does not know", f"RLinf knows {names}"))
         hardware = [(rank, device) for rank in group.node_ranks for device in cluster.nodes[rank].hardware if device.type == kind]
         devices = [{"node_rank": rank, **{key: _value(text) for key, text in device.config}} for rank, device in hardware]
@@ -71,7 +70,7 @@ def render(problem: Problem) -> Rendering:
     reason if RLinf cannot express the problem.
     """
     reasons: list[Finding] = []
-    names = _names(problem.components)
+    names = map_names(problem.components, NAMES)
     losses = [*lost_demands(problem)]
     groups = [_group(problem.cluster, group, reasons) for group in problem.cluster.declared]
     placements: Data = {}
@@ -100,20 +99,6 @@ def render(problem: Problem) -> Rendering:
     section["component_placement"] = placements
     data: Data = {"cluster": section, **hint_block(problem, names, hints)}
     return Rendering(to_yaml(data), tuple(losses), names)
-
-
-def _names(components: Sequence[Component]) -> dict[str, str]:
-    names = map_names(components, NAMES)
-    for _ in components:
-        runs = [(component, names[component.name]) for component in components]
-        # With ranks the name decides the role.
-        roles = ["" if component.runs is not None and name in ROLES else role_of(component) for component, name in runs]
-        new_names = map_names([replace(component, name=name, role=role) for (component, name), role in zip(runs, roles)], NAMES)
-        renamed_again = {name: new_names[written_name] for name, written_name in names.items()}
-        if renamed_again == names:
-            break
-        names = renamed_again
-    return names
 
 
 def node_by_node(problem: Problem, component: Component, runs: Sequence[Run], losses: list[Finding]) -> Sequence[Run]:

@@ -1,8 +1,12 @@
 """Section `cluster`: kinds of values, known keys, `num_nodes`, `profiling`, hardware; unknown keys.
 
 Source: RLinf, rlinf/scheduler/cluster/config.py, ClusterConfig (unknown keys are not checked),
-NodeHardwareConfig and hardware/robots/*.py, and its profiling backends in hardware/accelerators;
-types of hardware and their fields are data, facts/hardware.json.
+NodeHardwareConfig and hardware/robots/*.py, and its profiling backends in hardware/accelerators.
+
+Types of hardware of all releases are data, facts/hardware.json: `fields` besides the required
+`node_rank`; `addresses`, fields that must be IP addresses; `strict`, allowed values of a field;
+`counted_by`, fields with environment variables on the node: RLinf makes a configuration per value
+of them if the file configures none for the node (auto_config.py, RobotAutoConfig).
 """
 
 from __future__ import annotations
@@ -164,19 +168,6 @@ def check_profiling(notes: Notes, value: Value | None) -> None:
 CODE = "PW116"
 
 
-def hardware_types() -> Mapping[str, Mapping[str, Any]]:
-    """Return the types of hardware that RLinf can configure, by name, of all releases.
-
-    - `fields`: keys of a configuration besides the required `node_rank`.
-    - `addresses`: fields that must be IP addresses.
-    - `strict`: allowed values of a field, refused when RLinf reads the file.
-    - `counted_by`: fields with environment variables on the node: RLinf makes a configuration per
-      value of them if the file configures none for the node (auto_config.py, RobotAutoConfig).
-    """
-    types: dict[str, dict[str, Any]] = facts("hardware")
-    return types
-
-
 @dataclass(frozen=True)
 class GroupHardware:
     """Hardware of a group: its type, and (node rank, device) in written order.
@@ -201,7 +192,7 @@ def read_hardware(notes: Notes, value: Value, group: str, nodes: Ranks) -> Group
         if section.get(key) is None:
             reader.missing(section, key, f"`hardware` of group `{group}` has no `{key}`")
     type_, configs = section.get("type"), section.get("configs")
-    kind = reader.word(type_, hardware_types(), "`{}` is not a hardware type that RLinf can configure", "not a type") if type_ else None
+    kind = reader.word(type_, facts("hardware"), "`{}` is not a hardware type that RLinf can configure", "not a type") if type_ else None
     if type_ is None or kind is None:
         return None
     if older := releases_before("hardware", kind):
@@ -224,7 +215,7 @@ def read_hardware(notes: Notes, value: Value, group: str, nodes: Ranks) -> Group
 
 def _is_open(reader: PartReader, kind: str, configs: Value, nodes: Ranks, device_ranks: Collection[int]) -> bool:
     """Return True (noted) if environment variables of nodes may add devices."""
-    names = hardware_types()[kind].get("counted_by", ())
+    names = facts("hardware")[kind].get("counted_by", ())
     bare = next((rank for rank in nodes if rank not in device_ranks), None) if names else None
     if bare is not None:
         variables = " and ".join(f"`{name.upper()}`" for name in names)
@@ -237,7 +228,7 @@ def _is_open(reader: PartReader, kind: str, configs: Value, nodes: Ranks, device
 
 def _device(reader: PartReader, kind: str, item: Value, nodes: Ranks) -> tuple[int, Hardware] | None:
     """Return (node rank, device); None (noted) if its node is unknown."""
-    group, table = reader.subject, hardware_types()[kind]
+    group, table = reader.subject, facts("hardware")[kind]
     noun, keys = f"an item of `configs` of group `{group}`", ("node_rank", *table["fields"])
     device = reader.mapping(item, noun, "write `- node_rank: ...`", keys, f"a {kind} configuration")
     if device is None:
@@ -274,7 +265,7 @@ def _check_release(reader: PartReader, kind: str, device: MapNode) -> None:
         if older and older != type_releases:
             values: dict[str, Any] = {"type": kind, "key": entry.key.text, "release": older.until}
             report(notes, "field before", group, entry.key.span, notes.remove(device, entry), releases=older, **values)
-    for name in hardware_types()[kind]["fields"]:
+    for name in facts("hardware")[kind]["fields"]:
         for releases in releases_of("hardware_required", f"{kind}.{name}"):
             if device.get(name) is None and notes.choice is not None and notes.choice.has(releases):
                 message = f"a {kind} of group `{group}` has no `{name}`, which RLinf before {releases.until} needs"

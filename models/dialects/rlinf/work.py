@@ -200,9 +200,6 @@ def environments(mode: Mode) -> None:
     if is_decoupled and mode.components.get("rollout"):
         mode.relations.append(Relation(NOT_FEWER, ("env", "rollout"), None, "RLinf's decoupled mode"))
     simulators, policies = mode.processes("env"), mode.processes("rollout")
-    if mode.settings.is_older_than("0.2") and simulators and policies and policies % simulators:  # env_worker.py of v0.1
-        better = policies // simulators * simulators or simulators
-        mode.report("rollout not dealt to env", "rollout", policies=policies, simulators=simulators, better=better)
     for phase in phases_of_job:
         groups = mode.settings.whole(f"env.{phase}.group_size", SHARES, 1)
         fits = lcm((simulators or 1) * stages.value * (groups.value if groups else 1), (policies or 1) * stages.value)

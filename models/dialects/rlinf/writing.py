@@ -1,22 +1,19 @@
 """Edits of the user's file for an answer: as few as possible, in the style of the file.
 
-In addition to new ranks, hints are edited: node groups that RLinf's own entries cannot state, since
-it counts ranks over the whole cluster; counts on which costs were measured; chosen degrees.
+In addition to new ranks, chosen degrees are written into hints and RLinf's own keys.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
 from typing import Any, Collection, Mapping, Sequence, Union
 
 from ...component import Component
 from ...findings.span import Edit, Span
 from ...hints.amount import KEY as PARALLEL
 from ...hints.amount import degrees_of as degrees_in_hints
-from ...hints.block import COMPONENTS, NAME, timed_names
+from ...hints.block import COMPONENTS, NAME
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL
-from ...parallel import Parallel
 from ...placements.assignment import Assignment, seats
 from ...placements.run import Run
 from ...placements.runs_text import best_text, labels_used
@@ -26,12 +23,10 @@ from ...reading import Reading
 from ...text.edit import indent_of, line_end, plain_or_quoted, quotes_keys, without_entry
 from ...text.source import Source
 from ...text.tree import MapNode, find
-from ...times import times_with
 from ..dialect import UNCHANGED, Degrees
 from ..written import Values, check_places, edits_of, put, read_again, refuse_writing, text_of
-from .known import COST, KEY, names_of
+from .known import names_of
 from .modes.state import SECTIONS, degree_keys, extent_of
-from .planning.hints import MEASURED_ON
 from .reader import read_with
 
 NODE_GROUP = "node_group"
@@ -59,7 +54,10 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
         raise refuse_writing("", f"`{PLACED}` is written elsewhere")
     entries = section if isinstance(section, MapNode) else MapNode((), source.root.span)
     in_file = {name for entry in entries for name in names_of(entry)}
-    idle = _find_not_started(problem, assignment)
+    masks_by_name = {name: assignment.masks(name) for name in assignment.runs}
+    arrangements = (arrangement for arrangement in planning.ways if arrangement.together)
+    candidates = (c for c in arrangements if all(masks_by_name.get(first) == masks_by_name.get(second) for first, second in c.together))
+    idle = next((arrangement.without for arrangement in candidates), frozenset())  # not started by RLinf
     new_names = [name for name in assignment.runs if name not in by_name or by_name[name].runs is None]
     lines: dict[str, Line] = {name: _line(name, by_name.get(name), problem, assignment.of(name)) for name in new_names if name not in idle}
     keeps = {name for name in lines if name in planning.own and _is_same(planning.own[name], assignment.of(name), packs)}
@@ -73,32 +71,9 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
             hint_node = find(source.root, f"{NAME}.{COMPONENTS}.{name}")
             edits += degrees_in_hints(source, hint_node, parallel) if isinstance(hint_node, MapNode) else []
             values = put(values, degree_keys(source.root, name, parallel))
-    groups: dict[str, object] = {}
-    for name, line in lines.items() if planning.own and packs else ():
-        component = by_name[name]
-        if name not in keeps and not isinstance(line, dict) and problem.kind(component) == ACCELERATOR and len(component.node_groups) == 1:
-            groups |= {name: component.node_groups[0]} if component.node_groups != _WHOLE else {}
-    hints = _absent(source, NODE_GROUP, groups)
-    changes = _with_hints(source, edits, values, hints)
-    if planning.own and changes and (after := _reread(reading, problem, changes, degrees, anew=True)):
-        for name, count in _absent(source, MEASURED_ON, _measured_counts(source, problem, after, degrees)).items():
-            hints[name] = {**hints.get(name, {}), **count}
-        changes = _with_hints(source, edits, values, hints)
+    changes = [*edits, *edits_of(source, source.root, values)]
     _check(reading, problem, assignment, degrees, changes, new_names, idle)
     return changes
-
-
-def _with_hints(source: Source, edits: list[Edit], values: Values, hints: Values) -> list[Edit]:
-    return [*edits, *edits_of(source, source.root, {**values, **({NAME: {COMPONENTS: hints}} if hints else {})})]
-
-
-def _find_not_started(problem: Problem, assignment: Assignment) -> frozenset[str]:
-    """Return the components that RLinf does not start in the assignment's arrangement."""
-    masks_by_name = {name: assignment.masks(name) for name in assignment.runs}
-    for arrangement in problem.job.planning.ways:
-        if arrangement.together and all(masks_by_name.get(first) == masks_by_name.get(second) for first, second in arrangement.together):
-            return arrangement.without
-    return frozenset()
 
 
 def _relabel(runs: Sequence[Run], labels: tuple[str, ...] = _WHOLE) -> Sequence[Run]:
@@ -156,26 +131,6 @@ def _text(source: Source, section: MapNode, value: object) -> str:
     return text_of(value, section.flow, quotes_keys(source, source.root))
 
 
-def _absent(source: Source, key: str, hints: Mapping[str, object]) -> dict[str, Values]:
-    """Return the hints of components without this key that have a place for it."""
-    components = find(source.root, f"{NAME}.{COMPONENTS}")
-    values = {name: components.get(name) if isinstance(components, MapNode) else None for name in hints}
-    absent = (name for name, hint in values.items() if hint is None or (isinstance(hint, MapNode) and hint.get(key) is None))
-    return {name: {key: hints[name]} for name in absent}
-
-
-def _measured_counts(source: Source, before: Problem, after: Problem, degrees: Mapping[str, Parallel]) -> dict[str, int]:
-    """Return component with a cost -> measured accelerators, where the times would change."""
-    costs, with_times = source.root.get(KEY), timed_names(source.root.get(NAME))
-    times_after, counts_by_name = times_with(after.job, degrees), dict[str, int]()
-    for name, component_times in times_with(before.job, degrees).items():
-        has_cost = isinstance(costs, MapNode) and costs.get(f"{name}{COST}") is not None and name not in with_times
-        counts = {row.accelerators for row in component_times.measured if not row.assumed}
-        if has_cost and times_after.get(name) not in (None, component_times) and len(counts) == 1:
-            counts_by_name[name] = counts.pop()
-    return counts_by_name
-
-
 def _is_same(runs: Sequence[Run], reread_runs: Sequence[Run], drops_groups: bool) -> bool:
     """Return True if runs have equal seats; node groups count unless RLinf drops them."""
     if drops_groups:
@@ -203,12 +158,9 @@ def _check(
             raise refuse_writing(name, f"`{name}`, written down and read again, would have {component.parallel}")
 
 
-def _reread(
-    reading: Reading, problem: Problem, edits: list[Edit], degrees: Degrees, hints: bool = True, anew: bool = False
-) -> Problem | None:
+def _reread(reading: Reading, problem: Problem, edits: list[Edit], degrees: Degrees, hints: bool = True) -> Problem | None:
     """Return the problem of the edited text; only the answer's own keys may change."""
-    hint_keys = product((component.name for component in problem.components), (NODE_GROUP, MEASURED_ON, PARALLEL))
     sections = (SECTIONS[name] for name in degrees if name in SECTIONS)
     changed_keys = [PLACED, *(f"{path}.{key}" for path, keys in sections for key in keys.values())]
-    changed_keys += [f"{NAME}.{COMPONENTS}.{name}.{key}" for name, key in hint_keys]
-    return read_again(reading, edits, changed_keys, lambda document: read_with(document, problem.cluster, "placement", hints, anew))
+    changed_keys += [f"{NAME}.{COMPONENTS}.{component.name}.{PARALLEL}" for component in problem.components]
+    return read_again(reading, edits, changed_keys, lambda document: read_with(document, problem.cluster, "placement", hints))

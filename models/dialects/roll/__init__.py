@@ -21,7 +21,7 @@ PLACES = ("num_nodes", "num_gpus_per_node", *(f"{block}.{key}" for block in ALL_
 LIMITS = FileLimits(solid=True, over_nodes="pp")
 RUN = "cp {file} examples/ && python examples/start_rlvr_pipeline.py --config_path . --config_name {stem}"
 _HOMES = {
-    "file_form": ".reader", "read": ".reader", "release_of": ".profile", "render": ".writing", "training_file": ".writing",
+    "read": ".reader", "release_of": ".profile", "render": ".writing", "training_file": ".writing",
     "write": ".writing",
 }  # fmt: skip
 

@@ -7,7 +7,7 @@ from typing import Iterator
 
 from ...component import UNBOUNDED, Component
 from ...configuration.settings import Settings
-from ...hints.block import FileForm, hinted_entries, timed_names, without
+from ...hints.block import hinted_entries, timed_names, without
 from ...job import Capabilities, HintedJob, Job
 from ...level import DEFAULT_LEVEL
 from ...machines.shorthand import MAX_NODES
@@ -16,7 +16,6 @@ from ...problem import Problem
 from ...quantity import times
 from ...reading import FileSession, Reading
 from ...text.document import Document
-from ...text.form import Form
 from ...text.nearest import nearest
 from ...text.tree import Value
 from ..dialect import Machines
@@ -59,11 +58,6 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
     if not timed_names(document.root.get(HINTS)):
         return reading
     return replace(reading, session=FileSession(opening=RollOpening(read_with, reading.document, machines, level)), opens=True)
-
-
-def file_form() -> type[Form]:
-    """See `Dialect.file_form`."""
-    return FileForm
 
 
 def read_with(document: Document, machines: Machines, level: str, hints: bool = True) -> Reading:

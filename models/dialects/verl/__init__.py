@@ -44,7 +44,7 @@ def signs(root: MapNode) -> Signs:
 
 
 _HOMES = {
-    "file_form": ".reader", "read": ".reader", "release_of": ".programs", "render": ".writing", "training_file": ".writing",
+    "read": ".reader", "release_of": ".programs", "render": ".writing", "training_file": ".writing",
     "write": ".writing",
 }  # fmt: skip
 

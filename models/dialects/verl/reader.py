@@ -12,7 +12,7 @@ from typing import Iterable, Mapping, Union
 
 from ...configuration.settings import Amount
 from ...findings.finding import Finding, Severity, Unchecked, warning
-from ...hints.block import FileForm, may_leave_degrees, timed_names
+from ...hints.block import may_leave_degrees, timed_names
 from ...job import Capabilities, HintedJob, Job
 from ...level import DEFAULT_LEVEL, TRAINING
 from ...machines.cluster import Cluster
@@ -24,7 +24,6 @@ from ...problem import Problem
 from ...reading import FileSession, Reading
 from ...record import dataclass
 from ...text.document import Document
-from ...text.form import Form
 from ...text.tree import MapNode, Scalar, find, leaves, with_value
 from ..following import ChosenDegrees, JobWith, interpolates, report_all_refused, with_dependent_degrees, with_hint
 from ..pool_capacity import PoolCapacity
@@ -189,11 +188,6 @@ class VerlReader(Reader):
         after = trial.settings.notes.findings
         errors = [finding for finding in after if finding.severity is Severity.ERROR or finding.code == ROUNDED]
         return all(finding.message in before for finding in errors) and all(map(trial.is_whole, trial.components))
-
-
-def file_form() -> type[Form]:
-    """See `Dialect.file_form`."""
-    return FileForm
 
 
 def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> Reading:

@@ -68,13 +68,6 @@ def test_a_time_with_its_unit_is_told_in_seconds(said: str, meant: str, tmp_path
     assert found.help == (f"write `{meant}`" if meant[0].isdigit() else f"write {meant}")
 
 
-@pytest.mark.parametrize("key", ["colour", "mesured_on", "measured_onn", "measure_on"])
-def test_a_key_of_one_dialect_alone_is_not_advised(key: str, tmp_path: Path) -> None:
-    """It would be refused where it is followed."""
-    (found,) = helps(tmp_path, f", {key}: 8")
-    assert "`placewright schema` has all" in found and "measured_on" not in found
-
-
 @pytest.mark.parametrize(
     "chain", ["actor > rollout", "actor --> rollout", "actor, rollout", "actor | rollout", "actor → rollout", "actor rollout"]
 )

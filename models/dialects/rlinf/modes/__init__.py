@@ -18,22 +18,35 @@ from typing import Callable, Mapping
 
 from ....component import COLOCATED, DISJOINT, IN_ORDER, SUBSET
 from ....configuration.notes import is_unknown
-from ....configuration.settings import Settings
 from ....findings.finding import Severity
 from ....findings.span import Edit
-from ....job import HintedJob
+from ....parallel import UNDIVIDED
 from ....planning.arrangement import ProcessShape
 from ....problem import AMOUNT
 from ....ranks import write_range
 from ....text.nearest import nearest
 from ....text.tree import MapNode
-from ..known import CRITICS_INFERENCE, DEGREE, FOLDER, FSDP, INFERENCE, INFERRING, MEGATRON, SETTING, all_tasks, list_words
-from .arrangement import APART, CRITIC, Arrangement, arrangement, check_arrangement, check_engine_tp, check_inference, relate
+from ..known import CRITICS_INFERENCE, DEGREE, FOLDER, FSDP, INFERENCE, INFERRING, MEGATRON, SETTING, facts, list_words
+from .arrangement import (
+    APART,
+    CRITIC,
+    Arrangement,
+    arrangement,
+    arrangements,
+    check_arrangement,
+    check_engine_tp,
+    check_engine_weights,
+    check_inference,
+    check_inference_weights,
+    clear_degrees,
+    relate,
+    sections_of_inference,
+    shapes_of_choices,
+)
 from .packing import engine_degrees, fits_in, fits_whole, pack, raise_minimum, runs_in_mode, shape_of_rollout, take_for_accelerators
-from .plans import arrangements, check_engine_weights, check_inference_weights, clear_degrees, sections_of_inference, shapes_of_choices
-from .state import Mode, Placer, degrees_in_section, placer_of, placing_tp
+from .state import Mode, Placer, placing_tp
 
-__all__ = ["Mode", "Placer", "apply_mode", "with_own_degrees"]
+__all__ = ["Mode", "Placer", "apply_mode"]
 
 
 def _model_parallel(mode: Mode) -> None:
@@ -207,6 +220,9 @@ def _judge(mode: Mode, shape: ProcessShape | None) -> None:
 
 def _hybrid(mode: Mode) -> None:
     clear_degrees(mode, "actor")
+    for name in mode.merged.choices:  # RLinf reads no degrees here: explicit ranks have none
+        if (component := mode.components.get(name)) and component.runs is not None:
+            mode.components[name] = replace(component, parallel=UNDIVIDED)
     is_faulty = any(finding.severity is Severity.ERROR for finding in mode.notes.findings)
     # Otherwise the file may place more components than were read.
     if not mode.notes.partial and (mode.written or not is_faulty):
@@ -222,26 +238,6 @@ _APPLY: Mapping[Placer, Callable[[Mode], None]] = {
 }
 
 
-def with_own_degrees(settings: Settings, draft: HintedJob, is_planned: bool) -> HintedJob:
-    """Return components of embodied jobs with the file's own degrees, where hints leave them open.
-
-    RLinf starts explicit ranks with these degrees; of open degrees they come first. In a planned
-    job they also hold for components with times for these degrees only. Other modes read the
-    degrees themselves.
-    """
-    if placer_of(settings, settings.word("runner.task_type", SETTING) or "") is not Placer.HYBRID:
-        return draft
-    own_degrees = {name: degrees_in_section(settings, name) or offers[0] for name, offers in draft.choices.items()}
-    for component in draft.components if is_planned else ():
-        degrees = degrees_in_section(settings, component.name) if component.timed and "parallel" not in component.spans else None
-        rows = component.timed.measured if component.timed and degrees else ()
-        if degrees and any(row.holds_with(degrees) for row in rows) and not any(row.holds_with(component.parallel) for row in rows):
-            own_degrees[component.name] = degrees
-    choices = {name: tuple(sorted(offers, key=lambda parallel: parallel != own_degrees[name])) for name, offers in draft.choices.items()}
-    components = tuple(replace(component, parallel=own_degrees.get(component.name, component.parallel)) for component in draft.components)
-    return replace(draft, components=components, choices=choices)
-
-
 def apply_mode(mode: Mode) -> None:
     """Apply the rules of the task's placement class to the components; see `Mode`."""
     notes, settings = mode.notes, mode.settings
@@ -250,15 +246,14 @@ def apply_mode(mode: Mode) -> None:
     wrong = {finding.subject for finding in notes.findings if finding.severity is Severity.ERROR}
     hints = settings.at("placewright.components")
     mode.faulty = frozenset(entry.key.text for entry in (hints if isinstance(hints, MapNode) else ())) & wrong - mode.components.keys()
-    correct_component_names(mode)
-    check_unused(mode)
+    check_names(mode)
     if mode.packs and mode.cluster.counted and not mode.cluster.total():
         if not any(finding.severity is Severity.ERROR for finding in notes.findings):
             mode.report("cluster without accelerators", "cluster", mode.owner)
         return
     if mode.packs:
         take_for_accelerators(mode)
-        need_components(mode, *mode.facts.needs)
+        need_components(mode, *mode.facts["needs"])
     _APPLY[mode.placer](mode)
     if mode.ways or not mode.packs:
         mode.shapes = shapes_of_choices(mode)
@@ -269,7 +264,7 @@ TRAINED = ("actor", "rollout")
 
 
 def _known_components() -> frozenset[str]:
-    return frozenset(name for facts in all_tasks().values() for name in facts.starts)
+    return frozenset(name for task in facts("tasks").values() for name in task["starts"])
 
 
 def need_components(mode: Mode, *names: str) -> None:
@@ -305,9 +300,9 @@ def need_sections(mode: Mode, *paths: str) -> None:
 
 def need_programs(mode: Mode) -> None:
     """Note unplaced components: an error if the program starts them, a warning if it only may."""
-    settings, task, names = mode.settings, mode.task, mode.facts.needs
+    settings, task, names = mode.settings, mode.task, [*mode.facts["needs"]]
     if task == "offline" and "eval" in mode.phases:
-        names += ("env", "rollout")
+        names += ["env", "rollout"]
     trains = task == "embodied" and settings.has("actor.training_backend") and not mode.flag("runner.only_eval")
     program = mode.notes.document.program
     is_own = program is not None and re.search(r"\btrain_(embodied_agent|async)(\.py)?$", program.name)
@@ -317,34 +312,27 @@ def need_programs(mode: Mode) -> None:
                 mode.report("program needs component", name, mode.owner, severity=severity, task=task)
 
 
-def check_unused(mode: Mode) -> None:
-    """Note placed components without a starting task (warning) or of other tasks only (info)."""
-    if not mode.task or mode.notes.partial:
-        return
-    task_components, all_components = mode.facts.starts, _known_components()
-    idle = [name for name in mode.written if name not in task_components and mode.settings.at(name) is None]
-    for name in idle:
-        if name not in all_components:
-            span, close = mode.written[name], nearest(name, [candidate for candidate in task_components if not mode.has(candidate)])
-            help = f"write `{close}`" if close else f"drop it; components of this task are {list_words(task_components)}"
-            edit = Edit(span, close) if close and span.length == len(name) else None
+def check_names(mode: Mode) -> None:
+    """Correct misspelt names of needed components, and note components that no program starts.
+
+    A misspelling is an error; components of other tasks are one note, all others warnings.
+    """
+    known_names, starts, is_whole = _known_components(), mode.facts["starts"], bool(mode.task) and not mode.notes.partial
+    foreign = [name for name in mode.written if name not in starts and mode.settings.at(name) is None]
+    for name in (candidate for candidate in foreign if candidate not in known_names):
+        span, missing_name = mode.written[name], nearest(name, [candidate for candidate in mode.facts["needs"] if not mode.has(candidate)])
+        close = missing_name or nearest(name, [candidate for candidate in starts if not mode.has(candidate)])
+        edit = Edit(span, close) if close and span.length == len(name) else None
+        if missing_name:
+            mode.written[missing_name] = mode.written.pop(name)
+            mode.report("component misspelt", name, span, edit, task=mode.task, name=missing_name)
+            if name in mode.components:
+                mode.components[missing_name] = replace(mode.components.pop(name), name=missing_name)
+        elif is_whole:
+            help = f"write `{close}`" if close else f"drop it; components of this task are {list_words(starts)}"
             mode.report("component unknown", name, span, edit, task=mode.task, help=help)
-    if elsewhere := [name for name in idle if name in all_components]:
-        mode.report("components idle", elsewhere[0], mode.written[elsewhere[0]], task=mode.task, names=elsewhere)
-
-
-def correct_component_names(mode: Mode) -> None:
-    """Replace a misspelt component name by the missing name, with one error."""
-    for name in mode.facts.needs:
-        strange = [candidate for candidate in mode.written if candidate not in _known_components() and mode.settings.at(candidate) is None]
-        close = None if mode.has(name) else nearest(name, strange)
-        if close is None:
-            continue
-        span = mode.written[name] = mode.written.pop(close)
-        edit = Edit(span, name) if span.length == len(close) else None
-        mode.report("component misspelt", close, span, edit, task=mode.task, name=name)
-        if close in mode.components:
-            mode.components[name] = replace(mode.components.pop(close), name=name)
+    if idle := [name for name in foreign if name in known_names and is_whole]:
+        mode.report("components idle", idle[0], mode.written[idle[0]], task=mode.task, names=idle)
 
 
 def drop_critics(mode: Mode) -> None:

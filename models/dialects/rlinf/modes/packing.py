@@ -121,7 +121,7 @@ def raise_minimum(mode: Mode, name: str, tp: Amount | None) -> None:
     minimum = min((choice.tp for choice in mode.choices.get(name, ())), default=tp.value)
     if component.least < minimum <= component.most:
         mode.components[name] = component.narrow_counts(minimum, component.most)
-    elif minimum > component.most and 1 not in mode.steps_of(name):
+    elif minimum > component.most and ("parallel" in component.spans or not mode.choices):
         mode.report("asks for less than tp", name, component.span("amount"), count=component.most, tp=minimum)
 
 
@@ -142,7 +142,7 @@ def take_for_accelerators(mode: Mode) -> None:
     """
     for name, component in mode.components.items():
         is_on_nodes = mode.cluster.kind(component.node_groups) == NODE
-        if not component.runs or not is_on_nodes or name not in mode.facts.starts or not mode.cluster.counted:
+        if not component.runs or not is_on_nodes or name not in mode.facts["starts"] or not mode.cluster.counted:
             continue
         starts = mode.cluster.numbering(component.numbered_in).first_in
         ranks = sorted({starts[run.node, run.node_group] for run in component.runs})
@@ -221,10 +221,10 @@ def _apply_hints(mode: Mode, component: Component, shape: ProcessShape, parallel
         _count_accelerators(mode, component, shape.per_process), per_process=shape.per_process, stride=shape.stride, contiguous=True,
         parallel=parallel or component.parallel,
     )  # fmt: skip
-    steps = (max(result.unit, result.step), *mode.steps_of(name))
-    divides = name != "actor" or not mode.profiled or mode.backend(name) != FSDP
-    if divides and result.least == result.most and all(result.least % multiple for multiple in steps):
-        values: dict[str, Any] = {"amount": result.least, "step": min(steps), "near": _format_near(result.least, min(steps))}
+    step = max(result.unit, result.step)
+    divides = not mode.choices and (name != "actor" or not mode.profiled or mode.backend(name) != FSDP)
+    if divides and result.least == result.most and result.least % step:
+        values: dict[str, Any] = {"amount": result.least, "step": step, "near": _format_near(result.least, step)}
         mode.report("asks for no multiple", name, result.span("amount"), **values)
     return result
 

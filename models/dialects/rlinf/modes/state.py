@@ -25,7 +25,7 @@ from ....placements.run import Run
 from ....planning.arrangement import FrameworkArrangement, ProcessShape
 from ....record import dataclass
 from ....text.nearest import nearest
-from ....text.tree import MapNode, Scalar, Value, find
+from ....text.tree import MapNode, Value, find
 from ...checks import Facts
 from ..known import CRITICS_INFERENCE, DEGREE, FSDP, INFERENCE, INFERRING, MEGATRON, MULTI_AGENT, SETTING, names, report, task_facts
 
@@ -64,15 +64,6 @@ class ParallelSettings:
 
 
 _ONE = Amount(1, _CP)
-
-
-def degrees_in_section(settings: Settings, name: str) -> Parallel | None:
-    """Return the degrees in a component's section, else None; nothing is noted."""
-    path, keys = SECTIONS.get(name, ("", {}))
-    entries = {degree: settings.at(f"{path}.{key}") for degree, key in keys.items() if settings.has(f"{path}.{key}")}
-    values = {degree: value.value for degree, value in entries.items() if isinstance(value, Scalar)}
-    sizes = {degree: size for degree, size in values.items() if isinstance(size, int) and type(size) is int and size > 0}
-    return Parallel(**sizes) if sizes and len(sizes) == len(entries) else None
 
 
 def degrees_of(settings: Settings, name: str) -> ParallelSettings:
@@ -171,9 +162,9 @@ def placer_of(settings: Settings, task: str) -> Placer:
     Only `data.type: wideseek_r1` identifies the multi-agent programs (examples/agent/wideseek_r1).
     """
     facts = task_facts(task)
-    has_agents = facts.agents and (settings.choice is None or settings.choice.has(MULTI_AGENT))
+    has_agents = facts["agents"] and (settings.choice is None or settings.choice.has(MULTI_AGENT))
     is_multi = has_agents and settings.word("data.type", SETTING) == MULTI_AGENT_DATA
-    return Placer(facts.agents if is_multi else facts.placer)
+    return Placer(facts["agents" if is_multi else "placer"])
 
 
 SHARES, DEMANDS = "PW401", "PW403"
@@ -340,13 +331,6 @@ class Mode(Facts):
         """Return True if the component is left to solve."""
         component = self.find_on_accelerators(name)
         return component is not None and component.runs is None and "placement" not in component.spans
-
-    def steps_of(self, name: str) -> tuple[int, ...]:
-        """Return minimal multiples of the component's accelerators, by its open degrees."""
-        if name in self.choices:
-            return tuple(parallel.tp for parallel in self.choices[name])
-        follows = self.choices and name in self.planned
-        return (1,) if follows and "parallel" not in self.components[name].spans else ()
 
     def relate(self, kind: str, *names: str | None, choice: str = "") -> None:
         """Demand a relation of components if all are known and on accelerators."""

@@ -8,16 +8,17 @@ rlinf/workers/inference/megatron_inference_worker.py (_build_inference_cfg).
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Collection, Mapping
+from typing import Callable, Collection, Mapping, Sequence
 
 from ....component import COLOCATED, UNBOUNDED, Component, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.finding import Finding, Severity
-from ....hints.block import hinted_entries, without
-from ....job import Job
+from ....hints.block import hinted_entries, timed_names, without
+from ....job import HintedJob, Job
 from ....machines.cluster import Cluster
 from ....machines.node_group import ACCELERATOR
+from ....placements.run import Run
 from ....planning.workload import TimedComponent
 from ....problem import Problem
 from ....reading import Reading
@@ -25,29 +26,42 @@ from ....record import dataclass
 from ....roles import ROLES
 from ....text.document import Document
 from ....text.nearest import nearest
-from ....text.tree import MapNode, Scalar, Value, find, with_value
-from ...following import ChosenDegrees, interpolates, report_all_refused, with_dependent_degrees, with_hint
-from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, PLANS, all_tasks, list_words, report, task_facts, time_advice
-from ..modes.state import TASKS, Placer, degree_keys, placer_of
-from .hints import PlannedPart, infers, is_separate, unstarted_inference
-from .times import BATCH, BY_ENVIRONMENTS, TimedFile, read_profile
+from ....text.tree import MapNode, Value, find, with_value
+from ...following import ChosenDegrees, report_all_refused, with_dependent_degrees, with_hint
+from ..known import (
+    COST,
+    CRITICS_INFERENCE,
+    INFERENCE,
+    INFERRING,
+    KEY,
+    PLANS,
+    facts,
+    find_placed,
+    list_words,
+    report,
+    task_facts,
+    time_advice,
+)
+from ..modes.state import TASKS, Placer, degree_keys, masks, placer_of
+from .times import BATCH, BY_ENVIRONMENTS, TimedFile, infers, is_separate, is_started, read_profile
 
 
 def open_ranks(
-    notes: Notes, settings: Settings, cluster: Cluster, components: tuple[Component, ...], hints: Value | None, counts: Mapping[str, int]
-) -> PlannedPart:
-    """Return the file with planned ranks left open; unchanged, with a warning, if impossible.
+    notes: Notes, settings: Settings, cluster: Cluster, components: tuple[Component, ...], hints: Value | None
+) -> tuple[HintedJob, Mapping[str, Sequence[Run]]]:  # fmt: skip
+    """Return the file with open planned ranks, and these ranks.
 
-    `counts`: accelerators that costs were measured on, where the hints state them.
+    It is unchanged, with a warning, if nothing can be planned. Components without times follow the
+    planned ones on their accelerators; `inference` may be new.
     """
     task = settings.word("runner.task_type", PLANS) or ""
     faults, unchecked_before = len(notes.findings), len(notes.unchecked)
     profile = read_profile(notes, settings)
     if len(notes.findings) > faults:
-        return PlannedPart(components)
+        return HintedJob(components), {}
     on_accelerators = [member for member in components if member.runs and cluster.kind(member.node_groups) == ACCELERATOR]
-    with_ranks = {component.name: _move_to_group(component, cluster, hints) for component in on_accelerators}
-    file = TimedFile(notes, settings, cluster, task, with_ranks, profile, hints, counts)
+    with_ranks = {component.name: component for component in on_accelerators}
+    file = TimedFile(notes, settings, cluster, task, with_ranks, profile, hints)
     why = _explain_closed(file)
     times = None if why else file.times()
     if times is None:
@@ -56,10 +70,10 @@ def open_ranks(
         unknown = next((item.why for item in reversed(notes.unchecked[unchecked_before:])), lacking)
         why = why or (unknown, f"write it into this file{unread}")
         report(notes, "times choose nothing", KEY, profile.span() or settings.top, why=why[0], help=why[1])
-        return PlannedPart(components)
+        return HintedJob(components), {}
     file.check({name: component_times for name, component_times in times.items() if name not in file.hinted})
     open_components = {name: with_ranks[name] for name in with_ranks if name in times or name in file.hinted}
-    if task != "embodied" and (span := profile.span()) and profile.costs.keys() - counts.keys() and (texts := file.find_measured_on()[1]):
+    if task != "embodied" and (span := profile.span()) and (texts := file.find_measured_on()[1]):
         report(notes, "costs measured", KEY, span, assumption=texts[0], further=texts[1:])
     followers = file.followers(open_components, times)
     # RLinf does not start inference where actor and rollout share accelerators.
@@ -80,15 +94,31 @@ def open_ranks(
         Relation(COLOCATED, (leader, name), None, f"`{name}` goes along with `{leader}`", proposed=True)
         for name, leader in followers.items()
     )
-    return PlannedPart(tuple(by_name.values()), baseline, relations)
+    return HintedJob(tuple(by_name.values()), relations), baseline
 
 
-def _move_to_group(component: Component, cluster: Cluster, hints: Value | None) -> Component:
-    """Return the component on the node group of its hints, beyond what RLinf's entries name."""
-    label_value = find(hints, f"components.{component.name}.node_group") if hints is not None else None
-    label = label_value.text if isinstance(label_value, Scalar) else ""
-    is_known = label in cluster.groups and cluster.kind((label,)) == ACCELERATOR
-    return replace(component, node_groups=(label,)) if is_known else component
+def hints_of_started(
+    settings: Settings, root: MapNode, block: Value, components: tuple[Component, ...], planned_names: Collection[str]
+) -> Value | None:
+    """Return the hints of a file with times, without components that RLinf does not start.
+
+    None if nothing remains. Where actor and rollout share accelerators, inference without ranks is
+    not started; elsewhere it is left to solve. Explicit ranks use no `plan`. `planned_names`: planned components.
+    """
+    names = find_placed(root).union(planned_names)
+    idle = [name for name in INFERENCE if name not in names]
+    if planned_names:
+        return without(block, idle)
+    actor, rollout = (next((masks(component) for component in components if component.name == name), {}) for name in ("actor", "rollout"))
+    shares = actor and actor == rollout
+    hints = without(block, idle if shares else unstarted_inference(settings, names, timed_names(block)))
+    result = with_value(hints, "plan", None) if isinstance(hints, MapNode) else None
+    return result if result and result.entries else None
+
+
+def unstarted_inference(settings: Settings, names: Collection[str], candidates: Collection[str]) -> list[str]:
+    """Return inference components with hinted seconds that no program starts."""
+    return [name for name in INFERENCE if name in candidates and name not in names and not is_started(settings, name, names)]
 
 
 def _inference(file: TimedFile, times: Mapping[str, TimedComponent]) -> list[str]:
@@ -109,9 +139,9 @@ def _inference(file: TimedFile, times: Mapping[str, TimedComponent]) -> list[str
 def _explain_closed(file: TimedFile) -> tuple[str, str] | None:
     """Return why nothing is planned, and help; None if a plan is possible."""
     settings, task, with_ranks = file.settings, file.task, file.placed
-    required_names, is_embodied = task_facts(task).timed, task == "embodied"
+    required_names, is_embodied = task_facts(task)["timed"], task == "embodied"
     if not required_names:
-        planned_tasks = [name for name, facts in all_tasks().items() if facts.timed]
+        planned_tasks = [name for name in facts("tasks") if task_facts(name)["timed"]]
         return f"of task `{task or 'unknown'}` nothing is planned", f"tasks that are planned: {list_words(planned_tasks)}"
     if (placer := placer_of(settings, task)) not in (Placer.HYBRID, Placer.MODEL_PARALLEL):
         return f"of programs that place by RLinf's {placer.value} nothing is planned", f"drop `{KEY}` and `seconds`"
@@ -169,23 +199,21 @@ class RlinfOpening:
             return reading
         own_runs, job = {component.name: component.runs for component in original.components if component.runs}, reading.problem.job
         job = replace(job, planning=replace(job.planning, own={name: own_runs.get(name, runs) for name, runs in job.planning.own.items()}))
-        refusals = self._refusals(reading)
-        if job.choices and not refusals:
-            # Roles whose degrees determine those of inference.
-            roles = {role for name, role in INFERENCE.items() if name in job.planning.own}
-            leaders = [name for name in job.choices if name in roles or interpolates(self.document.root)]
-            job, refusals = with_dependent_degrees(job, leaders, self._job_with)
+        refusals: tuple[Finding, ...] = ()
+        if job.choices:
+            job, refusals = with_dependent_degrees(job, list(job.choices), self._job_with, is_joint=True)
+            every = [*(arrangement for choice in job.planning.followed for arrangement in choice.ways), *job.planning.ways]
+            by_name = {arrangement.name: arrangement for arrangement in every}
+            job = replace(job, planning=replace(job.planning, ways=tuple(by_name[name] for name in sorted(by_name))))
         findings = (*reading.findings, *(refusals if not reading.failed else ()))
         return replace(reading, problem=replace(reading.problem, job=job), findings=findings)
 
     def find_refusals(self) -> tuple[Finding, ...]:
         """See `Opening.find_refusals`."""
-        return self._refusals(self.read(self.document)) if self.leaves_degrees else ()
-
-    def _refusals(self, reading: Reading) -> tuple[Finding, ...]:
-        """Return an error if RLinf refuses every choice of degrees that hints leave open."""
-        job = reading.problem.job if reading.problem is not None and not reading.failed else None
-        return report_all_refused(job, self._job_with) if job is not None and job.choices else ()
+        reading = self.read(self.document) if self.leaves_degrees else None
+        if reading is None or reading.problem is None or reading.failed:
+            return ()
+        return report_all_refused(reading.problem.job, self._job_with)
 
     def _job_with(self, degrees: ChosenDegrees) -> Job | str:
         """Return the job of the file with these degrees, or the reason of RLinf's refusal."""

@@ -16,7 +16,6 @@ of a batch.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -26,10 +25,9 @@ from ....component import Component, Parallel
 from ....configuration.notes import Notes
 from ....configuration.parts import is_absent
 from ....configuration.settings import Amount, Settings
-from ....findings.finding import UnusableInput
 from ....findings.span import Span
 from ....findings.wording import with_noun
-from ....hints.block import find_plan_keys, hinted_entries, timed_names
+from ....hints.block import find_plan_keys, timed_names
 from ....hints.seconds import duration
 from ....machines.cluster import Cluster
 from ....placements.assignment import Assignment
@@ -37,11 +35,10 @@ from ....planning.curves import fit
 from ....planning.workload import SECOND, STEADY, TABLE, After, Measurement, TimedComponent, Workload
 from ....quantity import AdviceError
 from ....record import dataclass
-from ....text.tree import MapNode, Scalar, Value, find
+from ....text.tree import MapNode, Scalar, Value
 from ....times import as_it_runs
-from ..known import COST, INFERENCE, INFERRING, KEY, MEGATRON, PLANS, report
+from ..known import COST, CRITICS_INFERENCE, INFERENCE, INFERRING, KEY, MEGATRON, PLANS, report
 from ..modes.state import degrees_by_arrangement, degrees_of
-from .hints import infers, is_separate
 
 BY_ENVIRONMENTS = {"env": "env_profile_data", "rollout": "rollout_profile_data"}
 """Component -> key of seconds by the number of environments on an accelerator."""
@@ -101,6 +98,23 @@ def _seconds(notes: Notes, settings: Settings, path: str) -> int | None:
         advice = wrong.advice if isinstance(wrong, AdviceError) else "write the seconds of an iteration, such as `59.9`"
         notes.error("PW105", path, f"`{path}`: {wrong}", value, "no seconds", advice)
         return None
+
+
+def is_started(settings: Settings, name: str, names: Collection[str]) -> bool:
+    """Return True if programs start an inference component with actor and rollout apart."""
+    if name == CRITICS_INFERENCE:
+        return "critic" in names and bool(settings.flag("critic.use_critic_model", PLANS))
+    return name in INFERRING and infers(settings)
+
+
+def is_separate(settings: Settings, name: str, names: Collection[str], with_times: Collection[str]) -> bool:
+    """Return True if inference is a component although unplaced: actor and rollout are apart."""
+    return is_started(settings, name, names) and (name == CRITICS_INFERENCE or not set(INFERRING) & {*names, *with_times})
+
+
+def infers(settings: Settings) -> bool:
+    """Return True if probabilities are recomputed, by a separate component if apart."""
+    return bool(settings.flag("algorithm.recompute_logprobs", PLANS) or settings.flag("algorithm.importance_sampling_fix", PLANS))
 
 
 MEGATRON_FORMULA = "RLinf's formula for Megatron"
@@ -206,7 +220,6 @@ class TimedFile:
     placed : components with ranks on accelerators.
     profile : times of the section `profile_data`.
     hints : block `placewright` of the file.
-    counts : component -> accelerators that its cost was measured on, where hints state them.
     """
 
     notes: Notes
@@ -216,7 +229,6 @@ class TimedFile:
     placed: ComponentsByName
     profile: ProfileData
     hints: Value | None
-    counts: Mapping[str, int]
 
     @property
     def hinted(self) -> frozenset[str]:
@@ -242,14 +254,14 @@ class TimedFile:
         batch, running = batch_of(settings), settings.whole("rollout.max_running_requests", PLANS, 1)
         if batch is None:
             return None
-        total, (default, _), choices = self.cluster.total(), self.find_measured_on(), self._choices()
+        total, (measured_on, _) = self.cluster.total(), self.find_measured_on()
         times: dict[str, TimedComponent] = {}
         for name, cost in self.profile.costs.items():
             if (name not in self.placed and not is_separate(settings, name, self.placed, times)) or (
                 name in INFERRING and not infers(settings)
             ):
                 continue
-            measured_on, own_degrees = self.counts.get(name, default), degrees_of(settings, name).parallel
+            own_degrees = degrees_of(settings, name).parallel
             if own_degrees is None or running is None:
                 return None
             table: Callable[[int], Table]
@@ -259,9 +271,8 @@ class TimedFile:
                 formula = formula_of(settings.word(f"{INFERENCE.get(name, name)}.training_backend", PLANS))
                 table = partial(trained_table, cost, measured_on, total=total, batch=batch, formula=formula)
             both_degrees = degrees_by_arrangement(settings, name) or ()
-            candidates = dict.fromkeys([*both_degrees, *((own_degrees, *choices[name]) if name in choices else ())])
-            rows = [row for parallel in candidates for row in _rows(table(parallel.replica), parallel)]
-            times[name] = TimedComponent(tuple(rows if candidates else _rows(table(own_degrees.replica))), TABLE)
+            rows = [row for parallel in both_degrees for row in _rows(table(parallel.replica), parallel)]
+            times[name] = TimedComponent(tuple(rows if both_degrees else _rows(table(own_degrees.replica))), TABLE)
         return times
 
     def _embodied_times(self) -> dict[str, TimedComponent] | None:
@@ -273,25 +284,11 @@ class TimedFile:
                 table = simulated_table(self.profile.shares[name], amount.value, self.size(name), even=name == "env")
             elif name in self.profile.costs:
                 formula = formula_of(self.settings.word(f"{name}.training_backend", PLANS))
-                measured_on = self.counts.get(name, assignment.count_held(name))
-                table = trained_table(self.profile.costs[name], measured_on, 1, self.size(name), Batch(1, 1, 1), formula)
+                table = trained_table(self.profile.costs[name], assignment.count_held(name), 1, self.size(name), Batch(1, 1, 1), formula)
             else:
                 continue
             times[name] = TimedComponent(tuple(_rows(table)), TABLE)
         return times
-
-    def _choices(self) -> dict[str, tuple[Parallel, ...]]:
-        """Return the open degrees of components with costs; a later reading notes errors."""
-        choices = dict[str, tuple[Parallel, ...]]()
-        for name, entry in hinted_entries(self.hints).items():
-            value = find(entry.value, "parallel")
-            if name in self.profile.costs and isinstance(value, MapNode):
-                from ....hints.forms import ParallelForm
-                from ....text.form import fill
-
-                with suppress(UnusableInput):
-                    choices[name] = fill(ParallelForm, value, name, "").choices
-        return {name: degrees for name, degrees in choices.items() if len(degrees) > 1}
 
     def find_measured_on(self) -> tuple[int, tuple[str, ...]]:
         """Return the accelerators behind the costs, and (assumption about them, reason), if any.

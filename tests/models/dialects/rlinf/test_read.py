@@ -82,7 +82,7 @@ def test_the_given_machines_are_used_with_the_groups_of_the_file(read) -> None:
     assert [(len(n.accelerators), n.accelerator_model) for n in cluster.nodes] == [(4, "H100"), (8, "A100")]
     assert list(cluster.groups["b"].node_ranks) == [1]
     assert [(f.code, f.severity) for f in reading.findings] == [("PW114", Severity.NOTE)]
-    assert reading.findings[0].message == "the cluster has 3 nodes, of which the first 2 are used: `num_nodes` is 2"
+    assert reading.findings[0].message == "the cluster has 3 nodes, and RLinf uses 2 nodes in rank order"
 
 
 def test_too_few_machines_are_an_error_and_the_rest_is_still_read(read) -> None:
@@ -141,6 +141,6 @@ def test_other_keys_of_the_cluster_are_left_alone(read) -> None:
 def test_a_list_that_is_written_elsewhere_is_shown_at_both_places(read) -> None:
     text = "cluster:\n  num_nodes: 2\n  node_groups: ${groups}\n  component_placement: {}\ngroups:\n- label: a\n  node_ranks: ${ranks}\nranks: [0, 1]\n"
     finding = read(text).findings[0]
-    assert (finding.code, finding.span.line, finding.origin.line, finding.edit.text) == ("PW105", 7, 8, "0-1")
+    assert (finding.code, finding.span.line, finding.origin.line, finding.edit.text) == ("PW105", 7, 8, "0,1")
     nested = read(text.replace("label: a", "label: node").replace("ranks: [0, 1]", "ranks: 0")).findings[0]
     assert (nested.code, nested.span.line, nested.origin.line) == ("PW113", 3, 6)

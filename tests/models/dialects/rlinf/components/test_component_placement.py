@@ -150,12 +150,6 @@ def test_what_may_be_meant_otherwise_is_a_warning(placed, text: str, code: str, 
     assert any(message in f.message for f in found)
 
 
-def test_more_nodes_are_offered_where_they_can_be_declared(placed, read) -> None:
-    assert placed("0-17").findings[0].help == "write `0-15`, or set `num_nodes: 3`"
-    text = "cluster: {num_nodes: 2, component_placement: {actor: 0-17}}"
-    assert read(text, "2x8").findings[0].help == "write `0-15`"
-
-
 def test_what_rlinf_notices_only_at_launch_is_found_by_the_rules(placed) -> None:
     for text, code in (("6-9:0", "PW203"), ("{node_group: 'high,low', placement: 0-8}", "PW210")):
         assert [f.code for f in verify(placed(text, GROUPS)).errors] == [code]
@@ -214,13 +208,3 @@ def test_the_arithmetic_is_what_a_walk_over_the_ranks_gives(read, made: tuple[st
     expected = [[nodes[resource] for resource in each] for each in processes]
     assert [[seat for seat, _, _ in held] for _, held in seats(runs(reading))] == expected
     assert Assignment({"actor": runs(reading)}).world_size("actor") == len(processes)
-
-
-@pytest.mark.parametrize(
-    ("text", "more"),
-    [("0-17", 3), ("0-1_7", 3), ("16,31", 4), ("0-99999999999", None), ("9-8,20", None), ("14-17:0", None), ("0-16:0-1", None)],
-)
-def test_more_nodes_are_offered_only_where_they_mend_all_of_it(placed, text: str, more: int | None) -> None:
-    helps = [finding.help for finding in placed(text).findings if finding.code == "PW102"]
-    assert [f"set `num_nodes: {more}`" in help for help in helps] == [more is not None] * len(helps)
-    assert helps

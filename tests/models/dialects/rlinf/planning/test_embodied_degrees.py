@@ -69,7 +69,6 @@ placewright:
     rollout: {parallel: OPEN, scaling: table, seconds: {1: 20, 2: 30}}
     actor: {scaling: table, seconds: {1: 40}}
 """
-BY_TP = "[{accelerators: 1, tp: 1, seconds: 50}, {accelerators: 2, tp: 2, seconds: 10}]"
 
 
 def own(open_: str, said: str = ", tensor_parallel_size: 1") -> str:
@@ -77,100 +76,11 @@ def own(open_: str, said: str = ", tensor_parallel_size: 1") -> str:
 
 
 @pytest.mark.parametrize("tps", ["[2, 1]", "[1, 2]", "[4, 2, 1]"])
-def test_ranks_of_the_file_are_judged_with_the_degrees_that_it_says_itself(tmp_path: Path, tps: str) -> None:
+def test_ranks_of_the_file_are_judged_without_degrees(tmp_path: Path, tps: str) -> None:
     """The first choice of the hints was taken for the file's own: one accelerator was told to be no multiple of tp 2."""
     file = tmp_path / "run.yaml"
     file.write_text(own(f"{{tp: {tps}}}"))
     assert not pw.verify(file, "1x2", "rlinf").errors
-    account = pw.account(file, "1x2", "rlinf", sandbox=False, searches=0)
-    assert account is not None and account.own is not None and account.own.priced is not None
-    assert account.own.priced.design.options["rollout"].parallel == Parallel(1) and account.own.forbidden == ()
-
-
-@pytest.mark.parametrize("seconds", ["{1: 20, 2: 30}", BY_TP])
-def test_in_which_order_hints_offer_degrees_is_no_matter_where_the_file_says_its_own(tmp_path: Path, seconds: str) -> None:
-    """Times by tp had no price for the file's own ranks where another tp stood first."""
-    told = []
-    for tps in ("[1, 2]", "[2, 1]"):
-        file = tmp_path / "run.yaml"
-        file.write_text(own(f"{{tp: {tps}}}").replace("{1: 20, 2: 30}", seconds))
-        account = pw.account(file, "1x2", "rlinf", sandbox=False, searches=0)
-        assert account is not None and account.own is not None and account.own.priced is not None
-        told.append((account.planned.best, account.planned.alternatives, account.own.priced.nanoseconds, account.own.forbidden))
-    assert told[0] == told[1]
-
-
-@pytest.mark.parametrize(
-    ("open_", "said", "first"),
-    [
-        ("{tp: [2, 1]}", ", tensor_parallel_size: 1", Parallel(1)),
-        ("{tp: [4, 2, 1]}", ", tensor_parallel_size: 2", Parallel(2)),
-        ("{tp: [2, 1], pp: [2, 1]}", ", tensor_parallel_size: 1", Parallel(1)),
-        ("{tp: [2, 1], pp: [1, 2]}", ", pipeline_parallel_size: 2", Parallel(1, 2)),
-        ("{tp: [2, 1]}", "", Parallel(2)),
-        ("{tp: [2, 1]}", ", tensor_parallel_size: null", Parallel(2)),
-        ("{tp: [2, 1]}", ", tensor_parallel_size: 0", Parallel(2)),
-        ("{tp: [2, 1]}", ", tensor_parallel_size: many", Parallel(2)),
-    ],
-)
-def test_the_degrees_of_the_file_come_before_those_that_hints_prefer(read: Read, open_: str, said: str, first: Parallel) -> None:
-    """Where it says none the first that the hints offer stays the first."""
-    reading = read(own(open_, said), "1x8")
-    for its in (problem(reading), problem(reading.to_solve)):
-        assert its["rollout"].parallel == its.own_degrees(its["rollout"]) == first
-    assert problem(reading.to_solve).job.choices["rollout"][0] == first
-    assert not any(each.code == "PW105" for each in reading.findings)  # RLinf reads no degrees here
-
-
-@pytest.mark.parametrize(
-    ("open_", "said", "its"),
-    [
-        ("{tp: [2, 4]}", ", tensor_parallel_size: 1", Parallel(1)),
-        ("{tp: [2, 1]}", ", tensor_parallel_size: 3", Parallel(3)),
-        ("{tp: [2, 1]}", ", pipeline_parallel_size: 2", Parallel(1, 2)),
-    ],
-)
-def test_degrees_of_the_file_that_hints_do_not_offer_are_those_of_its_ranks_and_of_no_plan(
-    read: Read, tmp_path: Path, open_: str, said: str, its: Parallel
-) -> None:
-    """They were judged with the first that the hints offer: three accelerators with tp 1 were told to be no multiple of tp 2."""
-    text = (
-        own(open_, said).replace("total_num_envs: 24", "total_num_envs: 36").replace('rollout: "0"', f'rollout: "0-{its.replica * 3 - 1}"')
-    )
-    file = tmp_path / "run.yaml"
-    file.write_text(text)
-    assert not pw.verify(file, "1x12", "rlinf").errors
-    reading = read(text, "1x12")
-    for found in (problem(reading), problem(reading.to_solve)):
-        assert found["rollout"].parallel == found.own_degrees(found["rollout"]) == its
-    assert its not in problem(reading.to_solve).job.choices["rollout"]
-    file.write_text(own(open_, said))
-    account = pw.account(file, "1x2", "rlinf", sandbox=False, searches=0)
-    assert account is not None and account.own is not None and account.own.priced is not None
-    assert account.own.priced.design.options["rollout"].parallel == its
-    assert any(
-        f"`rollout` is to have {' or '.join(map(str, problem(reading.to_solve).job.choices['rollout']))}" in each
-        for each in account.own.forbidden
-    )
-
-
-@pytest.mark.parametrize("said", [1, 2])
-def test_times_of_the_degrees_that_the_file_says_are_times_of_its_component(tmp_path: Path, said: int) -> None:
-    """Without `parallel` it was told to have tp 1 alone, and to be run in no way. Of degrees that the file has not they are no times."""
-    file = tmp_path / "run.yaml"
-    text = (
-        own("", f", tensor_parallel_size: {said}")
-        .replace("parallel: , ", "")
-        .replace("{1: 20, 2: 30}", "[{accelerators: 2, tp: 2, seconds: 30}]")
-    )
-    file.write_text(text)
-    assert not pw.verify(file, "1x2", "rlinf").errors  # RLinf looks at no degrees here
-    answer = pw.solve(file, "1x2", "rlinf", sandbox=False)
-    if said == 2:
-        assert answer.planned is not None and answer.planned.best.design.options["rollout"].parallel == Parallel(2)
-    else:
-        (finding,) = answer.findings
-        assert finding.message.startswith("impossible: no plan can run `rollout`: ") and "rollout was measured with tp 2" in finding.message
 
 
 def test_without_times_hints_say_which_degrees_are_preferred(read: Read) -> None:

@@ -1,4 +1,4 @@
-"""Where actor and rollout share accelerators RLinf starts no inference: its memory counts nowhere there, and the actor does its work."""
+"""Where actor and rollout share accelerators RLinf starts no inference: its memory counts nowhere there."""
 
 from __future__ import annotations
 
@@ -70,39 +70,6 @@ def test_the_bill_has_what_is_started_alone() -> None:
 PHASES = ("memory: 70GiB, phase: train", "memory: 70GiB, phase: generate")
 
 
-@pytest.mark.parametrize(("reward", "faults", "seconds"), [("5GiB", [], 110), ("20GiB", ["PW501"], 182.5)])
-def test_the_actor_works_in_the_phase_of_what_it_does_the_work_of(reward: str, faults: list[str], seconds: float) -> None:
-    """Beside 70 GiB of the actor, reward has room in that phase with 5 GiB, and none with 20: `verify` counted no actor there."""
-    reading = read(*PHASES, "memory: 60GiB, phase: infer", f"memory: {reward}, phase: infer")
-    assert refused(reading) == faults
-    _, found = solved(reading)
-    assert found.proved and found.best.nanoseconds == seconds * SECOND
-
-
-def test_so_it_does_whatever_else_the_hints_of_inference_say() -> None:
-    reading = read(*PHASES, "phase: [infer, train], colocate_with: actor", "memory: 20GiB, phase: infer")
-    assert refused(reading) == ["PW501"]
-    assert reading.problem is not None and reading.problem["actor"].phases == ("train", "infer")
-
-
-def test_phases_of_times_are_those_in_which_what_does_the_work_has_its_memory() -> None:
-    in_phase = FILE.replace("inference: {{seconds: {{4: 20}}, ", "inference: {{seconds: {{infer: {{4: 20}}}}, ")
-    assert refused(read(*PHASES, "memory: 60GiB", "memory: 20GiB, phase: infer", in_phase)) == ["PW501"]
-    assert not refused(read(*PHASES, "memory: 60GiB", "memory: 5GiB, phase: infer", in_phase))
-
-
-def test_without_times_of_inference_the_actor_works_in_its_phase_too() -> None:
-    """Then actor and rollout can only share accelerators, and the plan counts what `verify` does: reward has to be elsewhere."""
-    untimed = FILE.replace("inference: {{seconds: {{4: 20}}, ", "inference: {{")
-    reading = read(*PHASES, "phase: infer", "memory: 20GiB, phase: infer", untimed)
-    assert refused(reading) == ["PW501"]
-    _, apart = solved(reading)
-    assert apart.best.nanoseconds == 180 * SECOND
-    assert [block.accelerators for block in apart.best.design.blocks if block.components == ("actor", "rollout")] == [2]
-    _, found = solved(read(*PHASES, "phase: infer", "memory: 5GiB, phase: infer", untimed))
-    assert found.best.nanoseconds == 90 * SECOND
-
-
 def test_nobody_works_in_the_phase_of_inference_that_nobody_asks_for() -> None:
     never = FILE.replace("recompute_logprobs: true", "recompute_logprobs: false").replace("return_logprobs: false", "return_logprobs: true")
     reading = read(*PHASES, "memory: 60GiB, phase: infer", "memory: 20GiB, phase: infer", never)
@@ -114,19 +81,6 @@ def test_nobody_works_in_the_phase_of_inference_that_nobody_asks_for() -> None:
 def test_who_has_its_memory_all_the_time_is_in_no_phase() -> None:
     reading = read("memory: 30GiB", "memory: 30GiB", "memory: 30GiB, phase: infer")
     assert reading.problem is not None and reading.problem["actor"].phases == ()
-
-
-def test_the_critic_works_in_the_phase_of_the_inference_of_values() -> None:
-    critic = (
-        FILE.replace('reward: "0-3"', 'reward: "0-3", critic: "0-3"')
-        .replace("placewright:\n", "critic: {{use_critic_model: true, training_backend: megatron, model: {{tensor_model_parallel_size: 1}}}}\nplacewright:\n")
-        .replace("    reward:", "    critic: {{seconds: {{4: 10}}, phase: train}}\n    critic_inference: {{seconds: {{4: 10}}, phase: judge}}\n    reward:")
-    )  # fmt: skip
-    reading = read(*PHASES, "phase: infer", file=critic)
-    assert not refused(reading) and reading.problem is not None
-    assert {each.name: each.phases for each in reading.problem.components if each.phases} == {
-        "actor": ("train", "infer"), "rollout": ("generate",), "critic": ("train", "judge"),
-    }  # fmt: skip
 
 
 def why_not(reading: Reading) -> list[Finding]:
@@ -141,11 +95,6 @@ def why_not(reading: Reading) -> list[Finding]:
     ("tp", "hints", "told"),
     [
         (2, "accelerators: 1", "`inference` asks for 1 accelerator, but the settings of the job need a multiple of 2"),
-        (
-            1,
-            "parallel: {tp: [8, 16]}",
-            "impossible: no plan can run `inference`: inference has tp 8 or tp 16 (the largest node has 4 accelerators)",
-        ),
     ],
 )
 def test_hints_with_which_it_can_never_be_started_may_be_left_out(tp: int, hints: str, told: str) -> None:

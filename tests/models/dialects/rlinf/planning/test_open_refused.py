@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from placewright.api import solve
 from placewright.models.findings.finding import Severity
-from placewright.models.parallel import Parallel
 from placewright.models.planning.arrangement import CountConstraint
 
 from .opened import APART, Read, problem, text
@@ -74,11 +73,10 @@ def test_counts_apart_hold_for_whatever_degrees_are_chosen(read: Read) -> None:
     whole = (
         text()
         .replace("recompute_logprobs: true", "recompute_logprobs: false")
-        .replace("rollout: {", "rollout: {group_name: R, rollout_backend: vllm, ")
+        .replace("rollout: {", "rollout: {group_name: R, rollout_backend: vllm, return_logprobs: true, ")
     )
     for choices, steps in (("[2, 4]", [2, 4]), ("[4, 8]", [4, 8]), ("4", [4])):
         hints = f"placewright: {{components: {{actor: {{parallel: {{tp: {choices}}}, seconds: {{16: 40}}}}, rollout: {{seconds: {{16: 60}}}}}}}}\n"
-        _, apart = problem(read(whole + hints).to_solve).job.planning.ways
-        assert apart.multiples == tuple(
-            CountConstraint("rollout", "actor", step, None, Parallel(step) if len(steps) > 1 else None) for step in steps
-        ), choices
+        planning = problem(read(whole + hints).to_solve).job.planning
+        arrangements = [each.ways for each in planning.followed] or [planning.ways]
+        assert [apart.multiples for _, apart in arrangements] == [(CountConstraint("rollout", "actor", step),) for step in steps], choices

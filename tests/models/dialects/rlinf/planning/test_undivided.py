@@ -85,7 +85,7 @@ def test_every_count_that_rlinf_takes_is_planned_and_no_other(tmp_path: Path, se
     problem = reading.problem
     assert problem is not None and problem.job.planning.workload is not None
     question = planning_problem(problem)
-    ways = tuple(replace(way, multiples=(), paired=()) for way in question.ways)
+    ways = tuple(replace(way, multiples=()) for way in question.ways)
     every = list(priced(replace(question, ways=ways), stages=False))
     best = min(price for price, design in every if is_taken(design))
     answer = pw.solve(reading, sandbox=False)

@@ -7,6 +7,7 @@ from placewright.api import solve
 from placewright.models.parallel import Parallel
 from placewright.models.planning.planned import PlanningResult
 from placewright.models.reading import Reading
+from placewright.models.tied_degrees import as_written
 from placewright.planner.baseline import baseline_of
 from placewright.planner.costs import cost_model
 from placewright.planner.problem import planning_problem
@@ -69,18 +70,12 @@ def test_what_trains_apart_from_inference_has_a_multiple_of_its_tp(read: Read) -
     section = "inference: {group_name: I, load_from_actor: true, model: {tensor_model_parallel_size: 4, pipeline_model_parallel_size: 1, sequence_parallel: true}}\n"
     reading = read(job(2, 1, "tp: [2, 4]", "tp: [1, 2]", inference=section)).to_solve
     assert not any("would get no weights" in note for finding in reading.findings for note in finding.notes)
-    _, apart = problem(reading).job.planning.ways
-    (beside,) = (each for each in apart.paired if each.partner == "inference")
-    assert beside.of(Parallel(4), Parallel(4)) is not None and beside.of(Parallel(2), Parallel(4)) is None
+    followed = problem(reading).job.planning.followed
+    apart = {each.degrees["actor"].tp for each in followed if "disaggregated" in [way.name for way in each.ways]}
+    assert apart == {4} and {each.degrees["actor"].tp for each in followed} == {2, 4}
     none = read(job(2, 1, "tp: 2", "tp: [1, 2]", inference=section)).to_solve
     assert [way.name for way in problem(none).job.planning.ways] == ["collocated"]
     assert any("would get no weights" in note for finding in none.findings for note in finding.notes)
-
-
-def test_stages_of_rollout_that_do_nothing_on_shared_accelerators_are_no_choice_there(read: Read) -> None:
-    together, apart = problem(read(job(4, 2, "tp: [2, 4]", "tp: 2, pp: [1, 2]")).to_solve).job.planning.ways
-    assert {engine for engine, _ in together.paired[0].shapes} == {Parallel(2)}
-    assert {engine for engine, _ in apart.paired[0].shapes} == {Parallel(2), Parallel(2, 2)}
 
 
 def test_an_actor_with_a_smaller_tp_than_the_files_may_have_fewer_accelerators(read: Read) -> None:
@@ -134,7 +129,7 @@ def test_ranks_of_the_file_are_judged_with_its_own_degrees(read: Read) -> None:
 
 def test_ranks_that_interleave_by_the_tp_of_an_fsdp_actor_are_in_order(read: Read) -> None:
     text = job(4, 2, "tp: [1, 2, 4]", "tp: [1, 2]").replace("megatron", "fsdp")
-    its = problem(read(text).to_solve)
+    its = as_written(problem(read(text).to_solve))
     assert its.job.planning.workload is not None
     own = baseline_of(its, planning_problem(its), cost_model(its.job.planning.workload.model))
     assert own.priced is not None and own.forbidden == ()

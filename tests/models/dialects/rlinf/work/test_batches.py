@@ -80,7 +80,7 @@ def test_the_nearest_batch_that_divides_is_proposed() -> None:
         "algorithm": {"recompute_logprobs": True, "group_size": 4}, "actor": {"training_backend": "megatron", "model": {}}, "rollout": {},
     }  # fmt: skip
     (finding,) = rlinf.read(Document.of(Source("run.yaml", yaml.safe_dump(root))), read_shorthand("x8"), "training").findings
-    assert finding.help == "set `data.rollout_batch_size` to 8 or 16"  # the 8 processes of reward, too
+    assert finding.help == "set `data.rollout_batch_size: 8` or `16`"  # the 8 processes of reward, too
 
 
 @pytest.mark.parametrize(("ranks", "expected"), [("6-7", set()), ("5-7", {("error", "PW403")})])
