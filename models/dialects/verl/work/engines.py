@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import gcd, prod
-from typing import Callable, Mapping
+from typing import Mapping
 
 from ....component import Parallel
 from ....configuration.settings import Amount
@@ -82,7 +82,7 @@ def _check_refused(work: VerlWork, name: str, degrees: Degrees) -> None:
     (parallel, amounts), key = degrees, engine_key(work.settings, name)
     program = work.settings.word(key("name"), MODE)
     if program == "trtllm":
-        _check_trtllm(work, name, key, degrees)
+        _check_trtllm(work, name, degrees)
     elif program == "vllm":
         _check_vllm(work, name, amounts)
     # Until 0.7.1 only tp divides its pool.
@@ -141,15 +141,9 @@ def _check_vllm(work: VerlWork, name: str, amounts: Mapping[str, Amount]) -> Non
                      source="verl, vllm_async_server.py (launch_server)")  # fmt: skip
 
 
-def _check_trtllm(work: VerlWork, name: str, key: Callable[[str], str], degrees: Degrees) -> None:
-    """Check the degrees and, until 0.8.0, the single node of TensorRT-LLM."""
-    (parallel, amounts), moe = degrees, work.amount(key("moe_tensor_parallel_size"), MODE)
-    tensor, experts = amounts["tp"], amounts["ep"]
-    sizes = [size for size in (moe, experts) if size and size.value > 1]
-    if len(sizes) == 1:  # TensorRT-LLM derives the other size
-        work.divides(name, MODE, tensor, sizes[0], "IN_SERVER", change="right", releases=Range("0.7.1"),
-                     source="TensorRT-LLM, tensorrt_llm/mapping.py (Mapping: moe_tp_size * moe_ep_size)")  # fmt: skip
-    per_node, size = _per_node(work, name), parallel.replica
+def _check_trtllm(work: VerlWork, name: str, degrees: Degrees) -> None:
+    """Check the single node of TensorRT-LLM until 0.8.0."""
+    per_node, size, tensor = _per_node(work, name), degrees[0].replica, degrees[1]["tp"]
     if per_node is not None and size > per_node.value:
         message = f"TensorRT-LLM runs a replica on one node alone, but it has {with_noun(size, 'accelerator')}, a node {per_node.value}"
         work.report(MODE, name, message, tensor.span or per_node.span, work.set(tensor, per_node.value), None,
