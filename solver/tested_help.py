@@ -77,9 +77,9 @@ def with_tested_edits(reading: Reading, findings: Sequence[Finding], found_in: E
 def _try_values(
     reading: Reading, edit: Edit, repairs: Sequence[Finding], findings: Sequence[Finding], found_in: Errors
 ) -> dict[str, Sequence[Finding]]:  # fmt: skip
-    """Return the working texts of an edit that leave the fewest errors, each with the findings after it.
+    """Return the working texts of an edit, each with the findings after it.
 
-    Candidates are the values of its help and, if none works, that of an error which a value leads to.
+    Of several texts, those with the fewest errors count. Candidates are the values of its help and, if none works, that of an error which a value leads to.
     """
     values = _list_values(repairs[0].help)
     outcomes = dict[str, Sequence[Finding]]()

@@ -58,7 +58,10 @@ def _errors(reading: Reading) -> list[Finding]:
 
 
 def _causes(error: Finding, release: Release, tops: Sequence[Span | None]) -> set[object]:
-    """Return the code of an error with its message, without numbers and release, and with its place."""
+    """Return the code of an error with its message, and with its place.
+
+    The message has no numbers and no release.
+    """
     message = skeleton(error.subject, error.message.replace(release.name, ""))
     return {(error.code, message), *(((error.code, error.span),) if error.span not in (None, *tops) else ())}
 
@@ -66,5 +69,5 @@ def _causes(error: Finding, release: Release, tops: Sequence[Span | None]) -> se
 def _soften(error: Finding, framework: str, accepting: Sequence[Release]) -> Finding:
     """Return an error as a warning that names the accepting releases."""
     note = f"{framework} {spans_of(accepting)} {'accepts' if len(accepting) == 1 else 'accept'} it"
-    notes = (*(other for other in error.notes if not other.endswith((" accepts it", " accept it"))), note)
+    notes = (*(text for text in error.notes if not text.endswith((" accepts it", " accept it"))), note)
     return replace(error, severity=Severity.WARNING, notes=notes, disputed=True)

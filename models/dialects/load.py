@@ -303,11 +303,11 @@ def _with_file_names(reading: Reading) -> Iterator[Finding]:
     A setting of a command line overrides the value in that file, which may be the framework's own.
     """
     for finding in reading.findings:
-        if finding.edit and finding.edit.span.file != reading.source.name:
-            if _OVERRIDE.match(finding.help) and finding.edit.span.file.endswith((".yaml", ".yml")):
-                finding = replace(finding, edit=None)
-            else:
-                location, first = f" in `{finding.edit.span.file}`", _FIRST_ADVICE.match(finding.help)
-                end = first.end() if first else len(finding.help)
-                finding = replace(finding, help=f"{finding.help[:end]}{location}{finding.help[end:]}")
+        file = finding.edit.span.file if finding.edit else reading.source.name
+        if file != reading.source.name and _OVERRIDE.match(finding.help) and file.endswith((".yaml", ".yml")):
+            finding = replace(finding, edit=None)
+        elif file != reading.source.name:
+            first = _FIRST_ADVICE.match(finding.help)
+            end = first.end() if first else len(finding.help)
+            finding = replace(finding, help=f"{finding.help[:end]} in `{file}`{finding.help[end:]}")
         yield finding

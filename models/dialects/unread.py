@@ -40,7 +40,7 @@ def counting_keys(entry: Entry, path: str) -> Iterator[tuple[str, Span]]:
 
 
 def has_foreign_section(root: MapNode, known_names: Sequence[str]) -> bool:
-    """Return True if a map at the top is none of a framework's, not even misspelt: another program reads it."""
+    """Return True if a map at the top is of another program: unknown, and not misspelt."""
     names = [entry.key.text for entry in root if isinstance(entry.value, MapNode) and entry.key.text[:1].isalpha()]
     return any(name not in known_names and closest(name, known_names, SLIP) is None for name in names)
 

@@ -75,7 +75,7 @@ def _from_checkout(table: ReleaseTable, folder: str) -> ReleaseChoice | None:
     if version or not table.version:
         return choice
     digests = [digest_of(folder, path) for path in table.code]
-    counts = {release: sum(digest == known != "" for digest, known in zip(digests, release.code)) for release in table if candidates >> release.index & 1}
+    counts = {release: sum(digest == checksum != "" for digest, checksum in zip(digests, release.code)) for release in table if candidates >> release.index & 1}
     possible = tuple(release for release, count in counts.items() if count == max(counts.values()))
     return _compare_code(replace(choice, release=possible[-1], possible=possible, differs=""), folder)
 
