@@ -45,12 +45,12 @@ def with_shared_errors(reading: Reading, read: Callable[[Document], Reading]) ->
     milder = {error: _soften(error, choice.table.framework, names) for error, names in accepting.items() if not decisive.isdisjoint(names)}
     if fewest and len(milder) == len(errors):
         return reading
-    findings, unchecked = tuple(milder.get(finding, finding) for finding in reading.findings), reading.unchecked
-    if milder:
-        why = f"the release is unknown: {choice.release} refuses what older releases accept"
-        add = f"Name the release that you run: `--framework {choice.table.framework.lower()}==VERSION`"
-        unchecked = (*unchecked, Unchecked("PW015", "", why, True, add))
-    return replace(reading, findings=findings, unchecked=unchecked)
+    reading = replace(reading, findings=tuple(milder.get(finding, finding) for finding in reading.findings))
+    if not milder:
+        return reading
+    why = f"the release is unknown: {choice.release} refuses what older releases accept"
+    add = f"Name the release that you run: `--framework {choice.table.framework.lower()}==VERSION`"
+    return replace(reading, unchecked=(*reading.unchecked, Unchecked("PW015", "", why, True, add)))
 
 
 def _errors(reading: Reading) -> list[Finding]:

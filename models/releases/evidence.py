@@ -71,11 +71,17 @@ def _from_checkout(table: ReleaseTable, folder: str) -> ReleaseChoice | None:
         has = mask_of(table, ranges)
         agreeing = candidates & (has if os.path.exists(os.path.join(folder, path)) else ~has)
         candidates = agreeing or candidates
-    choice = _compare_code(state_release(table, table.releases[candidates.bit_length() - 1], f"checkout {os.path.basename(folder)}"), folder)
+    choice = _compare_code(
+        state_release(table, table.releases[candidates.bit_length() - 1], f"checkout {os.path.basename(folder)}"), folder
+    )
     if version or not table.version:
         return choice
     digests = [digest_of(folder, path) for path in table.code]
-    counts = {release: sum(digest == checksum != "" for digest, checksum in zip(digests, release.code)) for release in table if candidates >> release.index & 1}
+    counts = {
+        release: sum(digest == checksum != "" for digest, checksum in zip(digests, release.code))
+        for release in table
+        if candidates >> release.index & 1
+    }
     possible = tuple(release for release, count in counts.items() if count == max(counts.values()))
     return _compare_code(replace(choice, release=possible[-1], possible=possible, differs=""), folder)
 

@@ -254,7 +254,8 @@ def _strategies(work: VerlWork) -> None:
     agreement = {ProgramKind.HYBRID: Range(until="0.6.0"), ProgramKind.SEPARATE: Range(until="0.7.1")}.get(kind, ALWAYS)
     actor, critic = settings.word(ACTORS, MODE), settings.word(CRITICS, MODE)
     compatible = FSDP if kind in (ProgramKind.SPLIT, ProgramKind.HYBRID) and actor in FSDP else (actor,)
-    if actor and actor in settings.words("strategies") and critic and critic not in compatible and (work.is_said(CRITICS) or work.is_said(ACTORS)):
+    is_known = actor in settings.words("strategies") and (work.is_said(CRITICS) or work.is_said(ACTORS))
+    if actor and is_known and critic and critic not in compatible:
         suffix = "" if settings.at(CRITICS) is not None else " (its default)"
         message = f"`{CRITICS}` is {critic}{suffix} and `{ACTORS}` is {actor}: they must be the same"
         at = settings.place(CRITICS if settings.at(CRITICS) else ACTORS)
