@@ -22,10 +22,12 @@ MOST_VALUES = 4
 """Largest number of values tested per edit."""
 MOST_TOLD = 2
 """Largest number of follow-up errors listed in a cause's notes."""
-_VALUE_PATTERN = re.compile(r"write (`[^`]+`)")
+_VALUE_PATTERN = re.compile(r"write (`[^`]+`)(?: for `[^`]+`)?")
 _VALUES_PATTERN = re.compile(r"((?:set|write) `(?:[^`:=]+(?:: |=))?)([^`:= ]+)`((?: or `[^`:= ]+`)*)")
 _NUMBERS_PATTERN = re.compile(r"(set `[^`]+` to )(\d+(?: or \d+)*)(.*)")
 """Helps with a value, or several."""
+_WORK = 4
+"""Last stage of detection; see `_phase`."""
 MISSPELT = frozenset({"PW104", "PW118", "PW125", "PW803"})
 """Codes of texts that are ignored or misread."""
 UNREAD = WRITTEN | {"PW107", "PW108", "PW109", "PW110", "PW111"}
@@ -77,7 +79,7 @@ def _try_values(
 ) -> dict[str, Sequence[Finding]]:  # fmt: skip
     """Return the working texts of an edit, each with the findings after it.
 
-    Candidates are the values of its help and, if none works, that of an error which a value leads to.
+    Of several texts, those with the fewest errors count. Candidates are the values of its help and, if none works, that of an error which a value leads to.
     """
     values = _list_values(repairs[0].help)
     outcomes = dict[str, Sequence[Finding]]()
@@ -92,7 +94,8 @@ def _try_values(
             next_edits = [finding.edit for finding in after if finding.edit and finding.severity is Severity.ERROR]
             next_values = [candidate.text for candidate in next_edits if candidate.span.start == edit.span.start]
             pending = [text for text in next_values if text not in outcomes][:1]
-    return works
+    counts = {value: sum(finding.severity is Severity.ERROR for finding in after) for value, after in works.items()}
+    return {value: after for value, after in works.items() if counts[value] == min(counts.values())}
 
 
 def _list_values(help: str) -> list[str]:
@@ -174,18 +177,21 @@ def _phase(finding: Finding) -> int:
         return 1
     if code < "PW2" or code in ("PW215", "PW404"):
         return 2
-    return 3 if code < "PW4" else 4
+    return 3 if code < "PW4" else _WORK
 
 
 def _follows(finding: Finding, cause: Finding, errors_after: Collection[tuple[str, str]]) -> bool:
     """Return True if an error disappears, with all alike, once an earlier cause is repaired.
 
+    An error of work, with another edit, follows from one of work if no error is left.
     So does a warning with the edit of an error.
     """
     gone = (finding.code, finding.subject) not in errors_after
     if finding.severity is Severity.WARNING:
         return finding.edit == cause.edit and cause.severity is Severity.ERROR
-    return finding.severity is Severity.ERROR and gone and _phase(cause) < _phase(finding)
+    is_work = _phase(cause) == _phase(finding) == _WORK and not errors_after and finding.edit != cause.edit
+    is_later = _phase(cause) < _phase(finding) or is_work
+    return finding.severity is Severity.ERROR and gone and is_later
 
 
 def _because(cause: Finding, follows: Sequence[Finding]) -> Finding:

@@ -23,7 +23,18 @@ from ..text.source import MAX_BYTES, Source
 from ..text.tree import MANDATORY, MapNode, Scalar, find, kind_of
 from .defaults import SELF, DefaultsEntry, DefaultsNode, GroupChoice, GroupChoices, option_of, word
 from .places import AddedFolders, Library, NamedPath, OutsideRoots, PathPart, SearchPath, part_of, read_search_path
-from .settings import CommandSettings, RefusedSetting, Resolve, Unmergeable, apply_setting, embed, find_hydra_refusal, mark_unknown, merge
+from .settings import (
+    CommandSettings,
+    RefusedSetting,
+    Resolve,
+    Unmergeable,
+    apply_setting,
+    embed,
+    find_hydra_refusal,
+    join_missing,
+    mark_unknown,
+    merge,
+)
 
 
 @dataclass
@@ -355,7 +366,9 @@ def compose(
         unchecked = [replace(reason, decides=True, add=reason.add or _HELP) for reason in unchecked]
         why = "it chooses among texts that are not here; `--config-root DIR` names their folder"
         unchecked += [Unchecked("PW013", setting.key, why) for setting in settings if setting not in (*value_settings, *group_settings)]
-    document = Document(source, root, texts, walk is not None and walk.partial, tuple(findings), tuple(unchecked), environment)
+    document = Document(
+        source, root, texts, walk is not None and walk.partial, tuple(join_missing(findings)), tuple(unchecked), environment
+    )
     return replace(document, settings=settings)
 
 

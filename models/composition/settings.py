@@ -7,7 +7,7 @@ OmegaConf.update.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Callable, Sequence
+from typing import Callable, Iterable, Iterator, Sequence
 
 from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Edit, Span
@@ -85,6 +85,7 @@ _OF_HYDRA = {
 """Section of Hydra's own settings -> its keys; "" if any."""
 NAME = "--set"
 """Name of the text with all settings, one a line."""
+_CHOOSE = "choose a configuration with"
 _TEXT = "tag:yaml.org,2002:str"
 
 
@@ -252,8 +253,18 @@ def _suggest_key(root: MapNode, setting: Setting) -> tuple[str, Edit | None]:
         return "leave it out", None
     owner_key = setting.key[: start + len(name)]
     if owner_key != setting.key and isinstance(owner, MapNode):  # a section may belong to another choice of the configuration
-        return f"choose a configuration with `{owner_key}`, or write `+{setting.text}` to add it", None
+        return f"{_CHOOSE} `{owner_key}`, or write `+{setting.text}` to add it", None
     return f"write `+{setting.text}` to add it", Edit(setting.key_span.part(0, 0), "+")
+
+
+def join_missing(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield the findings; keys below one missing section are one finding."""
+    groups = dict[object, list[Finding]]()
+    for finding in findings:
+        groups.setdefault(finding.help.partition(", or ")[0] if finding.help.startswith(_CHOOSE) else len(groups), []).append(finding)
+    for first, *rest in groups.values():
+        keys = tuple(f"the same of `{finding.message.split('`')[1]}`" for finding in rest)
+        yield replace(first, notes=(*first.notes, *keys)) if rest else first
 
 
 def _is_null(value: Value) -> bool:

@@ -270,8 +270,8 @@ class OneOf(Check):
 class Within(Check):
     """The number at `key`, a fraction or not, is within bounds.
 
-    A text is not a number: with `ranges` "none" it is refused; with "number" it must read as one; with
-    "one" it is a number or an ascending range such as `0.5_2.0`. With "any" or "ascending" it lists them, one for all words at
+    A text is not a number: with `ranges` "" it is not judged; with "none" it is refused; with "number" it must read as one, with
+    a finding of types (PW105); with "one" it is a number or an ascending range such as `0.5_2.0`. With "any" or "ascending" it lists them, one for all words at
     `beside` or one a word, and ranges are for the words that end with `ranged`.
     """
 
@@ -280,7 +280,7 @@ class Within(Check):
     least: float = -inf
     most: float = inf
     help: str = ""
-    ranges: str = ""
+    ranges: str = "number"
     beside: str = ""
     ranged: str = ""
 
@@ -292,8 +292,10 @@ class Within(Check):
         if self.ranges and isinstance(number, str) and number and value is not None:
             words = [word.strip() for word in (settings.word(self.beside, self.code) or "").split(",")] if self.beside else []
             if fault := self._find_fault(number, list(dict.fromkeys(filter(None, words)))):
-                label = "no number" if self.ranges == "number" else "no threshold"
-                self.report(facts, f"`{self.key}` is `{number}`, {fault}", value, label, self.help)
+                is_type = self.ranges == "number"
+                check, help_ = (replace(self, code="PW105"), self.help or "write a number") if is_type else (self, self.help)
+                label = "no number" if is_type else "no threshold"
+                check.report(facts, f"`{self.key}` is `{number}`, {fault}", value, label, help_)
         if isinstance(number, (str, bool)) or (number > self.above and self.least <= number <= self.most):
             return
         bound = self.most if number > self.most else self.least

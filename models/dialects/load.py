@@ -21,6 +21,7 @@ from ..script.recognise import COMMAND_LINE, is_script, is_settings, is_task
 from ..text.document import Document
 from ..text.source import Source
 from ..text.tree import MapNode
+from .agreement import with_shared_errors
 from .recognition import choose, dialect_named, find_open_argument, is_meant_for
 from .released import mismatched_release, release_for
 
@@ -39,6 +40,7 @@ _MAKERS = {
 
 Source: Ray, python/ray/_private/accelerators.
 """
+_OVERRIDE = re.compile(r"set `[\w.]+=")
 _FIRST_ADVICE = re.compile(r"write `[^`]*`")
 
 
@@ -190,7 +192,11 @@ def _read(source: Source, compose: Callable[[], Document], machines: Machines, d
         recompose, release = document.compose, release_for(file_dialect, document, composer.frameworks, composer.roots)
         if release is not None:
             document = replace(document, release=release, compose=lambda text: replace(recompose(text), release=release))
-        reading = with_models(file_dialect.read(document, machines, level)).widen()
+
+        def read_as(document: Document) -> Reading:
+            return with_models(file_dialect.read(document, machines, level)).widen()
+
+        reading = with_shared_errors(read_as(document), read_as)
         cluster = machines if isinstance(machines, Cluster) else None
         if not is_sure:  # its errors are warnings
             milder = (finding if finding.unusable else replace(finding, severity=Severity.WARNING) for finding in reading.findings)
@@ -292,10 +298,16 @@ def take_first(readings: Sequence[Reading]) -> Reading:
 
 
 def _with_file_names(reading: Reading) -> Iterator[Finding]:
-    """Yield the findings; a help for another file gets the name of that file."""
+    """Yield the findings; a help for another file gets the name of that file.
+
+    A setting of a command line overrides the value in that file, which may be the framework's own.
+    """
     for finding in reading.findings:
-        if finding.edit and finding.edit.span.file != reading.source.name:
-            location, first = f" in `{finding.edit.span.file}`", _FIRST_ADVICE.match(finding.help)
+        file = finding.edit.span.file if finding.edit else reading.source.name
+        if file != reading.source.name and _OVERRIDE.match(finding.help) and file.endswith((".yaml", ".yml")):
+            finding = replace(finding, edit=None)
+        elif file != reading.source.name:
+            first = _FIRST_ADVICE.match(finding.help)
             end = first.end() if first else len(finding.help)
-            finding = replace(finding, help=f"{finding.help[:end]}{location}{finding.help[end:]}")
+            finding = replace(finding, help=f"{finding.help[:end]} in `{file}`{finding.help[end:]}")
         yield finding

@@ -6,6 +6,7 @@ A stated release wins; else the dialect looks for evidence.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Callable, Sequence
 
@@ -114,4 +115,4 @@ def infer_release(file: Path, document: Document, roots: Sequence[str], infer_ch
     if local is None:
         return keys
     possible = tuple(release for release in local.possible if release in keys.possible) or local.possible
-    return ReleaseChoice(table, possible[-1], local.reason, possible)
+    return replace(local, release=possible[-1], possible=possible)

@@ -1,13 +1,14 @@
-"""Keys that count machines or processes, in sections that a framework does not read."""
+"""Sections that a framework does not read, and their keys that count machines or processes."""
 
 from __future__ import annotations
 
 import re
-from typing import Iterable, Iterator
+from typing import Iterable, Iterator, Sequence
 
 from ..configuration.notes import Notes
 from ..findings.causes import meet
 from ..findings.span import Span
+from ..text.nearest import SLIP, closest
 from ..text.tree import Entry, ListNode, MapNode, Scalar
 
 _RANKS = ("placement", "device_mapping")
@@ -36,6 +37,12 @@ def counting_keys(entry: Entry, path: str) -> Iterator[tuple[str, Span]]:
         number, is_role = value.value, entry.key.text == "device_mapping" and path.count(".") == 1
         if (type(number) is int and number > 0) or (entry.key.text in _RANKS and not is_role):
             yield path, value.span
+
+
+def has_foreign_section(root: MapNode, known_names: Sequence[str]) -> bool:
+    """Return True if a map at the top is of another program: unknown, and not misspelt."""
+    names = [entry.key.text for entry in root if isinstance(entry.value, MapNode) and entry.key.text[:1].isalpha()]
+    return any(name not in known_names and closest(name, known_names, SLIP) is None for name in names)
 
 
 def report_unread(notes: Notes, code: str, keys: Iterable[tuple[str, Span]], place: str) -> None:

@@ -23,6 +23,8 @@ _WRONG_DEGREES = {"PW208": "PW404", "PW111": "PW404"}
 """Code -> code for degrees refused by the model, which must change anyway."""
 _OF_DEGREES = {"PW202": frozenset({"PW111", "PW208"}), "PW214": frozenset({"PW111", "PW208"})}
 """Code of a fault of groups -> codes of errors about their degrees."""
+_OF_TEXT = frozenset({"PW103", "PW105"})
+"""Codes of one wrong text in several places: equal if message and help are, numbers included."""
 _SHARES = "PW401"
 """Code of shares that do not divide; the notes say when each component notices it."""
 _COMMON = frozenset({"PW102", "PW106", "PW107", "PW114", "PW122", "PW124", "PW126", "PW501", "PW502", "PW503", "PW605", "PW606"})
@@ -122,8 +124,12 @@ def _join_nodes(findings: Iterable[Finding]) -> Iterator[Finding]:
 def _cause(finding: Finding, alias_spans: Sequence[Span]) -> object:
     if not finding.subject or not finding.help or (finding.edit is None and finding.span is None):
         return finding
-    location: object = finding.edit or (None if finding.code in _COMMON else finding.span)
-    mask = _mask_subject if finding.code == "PW107" else skeleton  # a number in the name of a group is not an amount
+    # One wrong text under the same key of several components; a subject that is a key has its own value.
+    is_text = finding.code in _OF_TEXT and not finding.message.startswith(f"`{finding.subject}` ")
+    location: object = None if finding.code in _COMMON or is_text else finding.span
+    location = finding.edit if finding.edit and not is_text else location
+    # A number in the name of a group, or in a wrong text, is not an amount.
+    mask = _mask_subject if finding.code == "PW107" or is_text else skeleton
     texts = mask(finding.subject, finding.message), _mask_subject(finding.subject, finding.help)
     has_origin = finding.origin is not None and finding.origin_label == OF_VALUE
     places = (finding.origin or finding.span, finding.cause)
@@ -164,7 +170,8 @@ def first_causes(findings: Sequence[Finding]) -> tuple[list[Finding], list[Unche
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     independent, dependent = list[Finding](), list[Unchecked]()
     for finding in findings:
-        premise = (_premise(finding, errors) if finding.severity is Severity.ERROR else None) or _wrong_degrees(finding, errors)
+        may_wait = finding.severity is Severity.ERROR or finding.disputed
+        premise = (_premise(finding, errors) if may_wait else None) or _wrong_degrees(finding, errors)
         if premise is None:
             independent.append(finding)
         else:

@@ -141,7 +141,8 @@ CODES = {
 }
 
 _TOPICS = {
-    "PW010": "dialect", "PW013": "defaults", "PW101": "components", "PW102": "ranks", "PW103": "ranks", "PW104": "other keys", "PW111": "processes",
+    "PW010": "dialect", "PW013": "defaults", "PW015": "release", "PW101": "components", "PW102": "ranks", "PW103": "ranks", "PW104": "other keys",
+    "PW111": "processes",
     "PW116": "hardware", "PW120": "variables", "PW121": "hints", "PW122": "other parts", "PW123": "modes", "PW126": "variables", "PW208": "parallel sizes",
     "PW215": "pools", "PW401": "batches", "PW403": "batches", "PW404": "model", "PW501": "memory", "PW502": "CPUs",
     "PW503": "host memory", "PW604": "times", "PW805": "memory",

@@ -51,6 +51,7 @@ class Finding:
     also : further subjects with the same fault and fix.
     premises : components whose ranks and degrees the judgement depends on, besides the subjects.
     cause : place of the value at fault if it is neither `span` nor `origin`; not shown.
+    disputed : True for a warning that is an error in a part of the possible releases.
     """
 
     code: str
@@ -69,6 +70,7 @@ class Finding:
     also: tuple[str, ...] = ()
     premises: tuple[str, ...] = field(default=(), compare=False)
     cause: Span | None = field(default=None, compare=False, repr=False)
+    disputed: bool = field(default=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Show both places of an aliased value. Drop the edit, as the value has further uses."""

@@ -55,14 +55,13 @@ def _with_parents(folder: str, most: int) -> Iterator[str]:
 def _from_checkout(table: ReleaseTable, folder: str) -> ReleaseChoice | None:
     """Choose the newest release that a checkout's version and files agree with.
 
-    Its code may still differ: of a commit between two releases, or changed by its owner.
+    Its code may still differ: of a commit between two releases, or changed by its owner. Without a
+    version, all releases with as many equal files of code are possible.
     """
     if not table.checkout or not os.path.isfile(os.path.join(folder, table.checkout)):
         return None
     candidates = (1 << len(table.releases)) - 1
     version = text_at(folder, table.version).strip() if table.version else ""
-    if table.version and not version:
-        return None
     if version:
         same = [release for release in table if version in (release.version, release.name, *release.aliases)]
         closest = of_version(table, version) or (table.releases[0] if _numbers(version) else None)
@@ -72,7 +71,19 @@ def _from_checkout(table: ReleaseTable, folder: str) -> ReleaseChoice | None:
         has = mask_of(table, ranges)
         agreeing = candidates & (has if os.path.exists(os.path.join(folder, path)) else ~has)
         candidates = agreeing or candidates
-    return _compare_code(state_release(table, table.releases[candidates.bit_length() - 1], f"checkout {os.path.basename(folder)}"), folder)
+    choice = _compare_code(
+        state_release(table, table.releases[candidates.bit_length() - 1], f"checkout {os.path.basename(folder)}"), folder
+    )
+    if version or not table.version:
+        return choice
+    digests = [digest_of(folder, path) for path in table.code]
+    counts = {
+        release: sum(digest == checksum != "" for digest, checksum in zip(digests, release.code))
+        for release in table
+        if candidates >> release.index & 1
+    }
+    possible = tuple(release for release, count in counts.items() if count == max(counts.values()))
+    return _compare_code(replace(choice, release=possible[-1], possible=possible, differs=""), folder)
 
 
 def _compare_code(choice: ReleaseChoice, folder: str) -> ReleaseChoice:

@@ -77,8 +77,8 @@ class Configuration(Settings):
         return None if value is None else self._interpolator.tree(value, tuple(path.split(".")))
 
     def place(self, path: str) -> Span:
-        """Return the span of a value; of the file's beginning if unwritten."""
-        value = self.at(path)
+        """Return the span of a value, or of its reference; else of the file's beginning."""
+        value = self.at(self.resolve_key(path))
         return self.top if value is None else value.span
 
     def spell(self, path: str, value: object) -> str:

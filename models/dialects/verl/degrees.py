@@ -13,7 +13,6 @@ from ...component import Parallel
 from ...configuration.settings import Amount
 from ...findings.span import Span
 from ...pools import Pool
-from ...releases.release import Range
 from ...text.tree import Scalar
 from .configuration import Configuration
 from .programs import ProgramKind, facts
@@ -30,8 +29,6 @@ TUNES = (ProgramKind.TUNING, ProgramKind.PROCESSES)
 """Programs that fine-tune, without roles."""
 TUNERS: Mapping[str, Mapping[str, str]] = _FACTS["tuners"]
 """Engine for fine-tuning -> keys of the degrees in the section `engine`."""
-LATER = {name: Range(since, until) for name, (since, until) in _FACTS["since"].items()}
-"""Strategies of later releases. Source: verl, verl/workers/engine/*/ (EngineRegistry.register)."""
 ROLLOUT = "actor_rollout_ref.rollout"
 PARTED = f"{ROLLOUT}.disaggregation.enabled"
 APART, TEACHER = "standalone_rollout", "teacher"

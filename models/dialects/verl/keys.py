@@ -150,7 +150,10 @@ class _Keys:
         help_ = f"write `{better}` for `{owner}`" if better else finding.help
         line = f" (line {at.line})" * (finding.span is not None and finding.span.line != at.line)
         notes = (*finding.notes, f"the same of `{key}`{line}")
-        self.notes.findings[index] = replace(finding, help=help_, edit=None if better else finding.edit, notes=notes)
+        edit = finding.edit
+        if better:  # one edit of all keys, which shows what the section sets
+            edit = self.notes.join(edit, Edit(at, now)) if edit is not None and self.excerpt(at) == key else None
+        self.notes.findings[index] = replace(finding, help=help_, edit=edit, notes=notes)
         return True
 
     def options(self) -> None:
@@ -254,8 +257,12 @@ class _Keys:
             better, help_ = "", f"choose what has it: {' or '.join(f'`{selection}`' for selection in makes[:MOST_NAMED])}"
         elif setting is not None and setting.kind is Mark.CHANGE and (read := self._find_hidden(setting.key, better)):
             better, help_ = "", f"write `+{read}{setting.text[len(setting.key) :]}`: verl takes it, though no configuration has it"
-        elif mask:
+        elif mask:  # a right key elsewhere is no slip for the same key of another component
+            key = setting.key if setting is not None else ""
+            is_other = better.count(".") == key.count(".") and better.rpartition(".")[2] == key.rpartition(".")[2]
+            better = "" if is_other else better
             notes, help_ = [*notes, releases_known.have_it(mask)], releases_known.name_release(mask)
+            help_ = "leave it out, or run a release that has it" if self.settings.choice.is_stated else help_
         elif setting is not None and setting.kind is Mark.CHANGE:
             refusal = self._refused_field(setting.key)
             help_ = "leave it out" if refusal else f"write `+{setting.text}` if your own code reads it, else leave it out"

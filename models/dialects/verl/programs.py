@@ -27,6 +27,7 @@ from ...text.interpolation_text import holds_interpolation
 from ...text.nearest import SLIP, closest
 from ...text.tree import UNRESOLVED, ListNode, MapNode, Scalar, find
 from ..released import infer_release
+from ..unread import has_foreign_section
 
 FOLDER = Path(__file__).parent / "facts"
 SLOTS = 3
@@ -220,6 +221,7 @@ def _entry_of(notes: Notes, root: MapNode, program: Program | None) -> EntryPoin
         if entry.kind is not ProgramKind.DECLARED:
             why = f"nothing says which program reads this file; `{entry.program}` is assumed"
             notes.unsure("PW122", "", why, not has("keys_of_programs"), WORKS_LIKE)
+            notes.proves = not has_foreign_section(root, _DATA["tops"])
         return entry
     match = find_program(name)
     if match is not None and match.kind is not ProgramKind.NOTHING:

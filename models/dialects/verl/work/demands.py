@@ -5,7 +5,7 @@ train an actor), `recipes` (recipes are asked too), `v1` (the V1 trainer runs, o
 `validates` (the job validates), `part` (a component of the job), `owners` and `engine` (a demand on
 each trained component or inference engine: {owner} is its section), `are_set` and `without` (keys
 with and without a value), `written`, `holds` (a part of a text), `at_most` and `more_than`
-(numbers). Where `own_code` is true and the job loads code of its own, a violation is a warning.
+(numbers). Where `own_code` is true and the job loads code of its own (`modules`: modules of verl's), a violation is a warning.
 `values` may name a table of facts/settings.json. Those of `placement` are judged at every level.
 """
 
@@ -97,7 +97,8 @@ def _judge(work: VerlWork, demand: Demand) -> None:
     overrides: dict[str, Any] = {"code": demand.get("code", MODE), "source": source}
     if isinstance(demand.get("values"), str):
         overrides["values"] = work.settings.words(demand["values"])
-    if demand.get("own_code") and work.loads_code(*facts("settings")["own_code"]["keys"]):
+    keys_of_code = facts("settings")["own_code"]["keys"] if demand.get("own_code") is True else ()
+    if demand.get("own_code") and work.loads_code(*keys_of_code):
         overrides["severity"] = Severity.WARNING
     when = when_served(work, subject, demand["when"]) if "engine" in demand else demand["when"]
     overrides["when"] = "IN_WORKERS" if when == "AT_START" and not work.is_checked_at_start else when

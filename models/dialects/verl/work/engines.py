@@ -13,23 +13,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import gcd, prod
-from typing import Callable, Mapping
+from typing import Mapping
 
 from ....component import Parallel
 from ....configuration.settings import Amount
-from ....findings.finding import Fix, Severity
+from ....findings.finding import Fix
 from ....findings.wording import with_noun
 from ....pools import Pool
 from ....releases.release import ALWAYS, Range
 from ....text.tree import MANDATORY
-from ...checks import MULTIPLE, AtLeast, Number, OneOf, Requires, divisors, find_near, set_to
-from ..degrees import APART, LATER, Degrees, engine_key, engine_of, is_engine, is_teacher
+from ...checks import MULTIPLE, AtLeast, Number, Requires, divisors, find_near, set_to
+from ..degrees import APART, PARTED, Degrees, engine_key, engine_of, is_engine, is_teacher
 from ..programs import FULLY_ASYNC, MOMENTS, TRAINERS, ProgramKind, configurations
 from .work import ACCELERATORS, ACTOR, DEGREES, MODE, NUMBERS, REFERENCE, ROLLOUT, TORN, VerlWork
 
 ACTORS, CRITICS, REFERENCES = f"{ACTOR}.strategy", "critic.strategy", f"{REFERENCE}.strategy"
 FSDP, KNOWN = ("fsdp", "fsdp2"), ("fsdp", "fsdp2", "megatron")
 DYNAMIC = f"{ACTOR}.use_dynamic_bsz"
+PARTS, TENSOR = f"{ROLLOUT}.disaggregation", "tensor_model_parallel_size"
 STEPS = "trainer.v1.separate_async.parameter_sync_step"
 
 
@@ -45,6 +46,21 @@ def judge_engines(work: VerlWork) -> None:
                 _check_refused(work, name, degrees)
                 _context(work, name)
             _servers(work, name, *degrees)
+    if settings.since("0.8.0") and settings.flag(PARTED, DEGREES):
+        _check_parted(work)
+
+
+def _check_parted(work: VerlWork) -> None:
+    """Check that prefill and decode of a replica fit on a node. Source: verl, sglang_pd_replica.py, vllm_pd_replica.py."""
+    keys = (f"{ROLLOUT}.{TENSOR}", f"{PARTS}.decode_{TENSOR}", f"{PARTS}.decode_replicas")
+    tensor, decode, replicas = (work.amount(key, DEGREES) for key in keys)
+    per_node, width = _per_node(work, "rollout"), decode or tensor
+    if tensor and width and replicas and per_node and (size := tensor.value + replicas.value * width.value) > per_node.value:
+        most = (per_node.value - tensor.value) // width.value
+        help_, edit = (work.set(replicas, most), replicas.becomes(most)) if most > 0 else ("", None)
+        message = f"prefill and decode of a replica take {with_noun(size, 'accelerator')}, but {work.text(per_node)} must hold them"
+        note = f"{size}: prefill {tensor.value} + {replicas.value} x decode {width.value}"
+        work.report(DEGREES, "rollout", message, replicas.span, help_, edit, "", note, "IN_WORKERS", releases=Range("0.8.0"))
 
 
 def _per_node(work: VerlWork, name: str) -> Amount | None:
@@ -66,7 +82,7 @@ def _check_refused(work: VerlWork, name: str, degrees: Degrees) -> None:
     (parallel, amounts), key = degrees, engine_key(work.settings, name)
     program = work.settings.word(key("name"), MODE)
     if program == "trtllm":
-        _check_trtllm(work, name, key, degrees)
+        _check_trtllm(work, name, degrees)
     elif program == "vllm":
         _check_vllm(work, name, amounts)
     # Until 0.7.1 only tp divides its pool.
@@ -125,15 +141,9 @@ def _check_vllm(work: VerlWork, name: str, amounts: Mapping[str, Amount]) -> Non
                      source="verl, vllm_async_server.py (launch_server)")  # fmt: skip
 
 
-def _check_trtllm(work: VerlWork, name: str, key: Callable[[str], str], degrees: Degrees) -> None:
-    """Check the degrees and, until 0.8.0, the single node of TensorRT-LLM."""
-    (parallel, amounts), moe = degrees, work.amount(key("moe_tensor_parallel_size"), MODE)
-    tensor, experts = amounts["tp"], amounts["ep"]
-    sizes = [size for size in (moe, experts) if size and size.value > 1]
-    if len(sizes) == 1:  # TensorRT-LLM derives the other size
-        work.divides(name, MODE, tensor, sizes[0], "IN_SERVER", change="right", releases=Range("0.7.1"),
-                     source="TensorRT-LLM, tensorrt_llm/mapping.py (Mapping: moe_tp_size * moe_ep_size)")  # fmt: skip
-    per_node, size = _per_node(work, name), parallel.replica
+def _check_trtllm(work: VerlWork, name: str, degrees: Degrees) -> None:
+    """Check the single node of TensorRT-LLM until 0.8.0."""
+    per_node, size, tensor = _per_node(work, name), degrees[0].replica, degrees[1]["tp"]
     if per_node is not None and size > per_node.value:
         message = f"TensorRT-LLM runs a replica on one node alone, but it has {with_noun(size, 'accelerator')}, a node {per_node.value}"
         work.report(MODE, name, message, tensor.span or per_node.span, work.set(tensor, per_node.value), None,
@@ -228,41 +238,24 @@ def judge_modes(work: VerlWork) -> None:
 
 
 def _engines(work: VerlWork) -> None:
-    """Check the names of inference engines: they have no default, and releases have different ones.
-
-    Programs of other authors, and modules of the user, may register more.
-    """
-    settings, engines = work.settings, work.settings.words("engines")
-    severity = Severity.WARNING if work.loads_code() else Severity.ERROR
+    """Check that inference engines have a name: there is no default."""
+    settings = work.settings
     for name in work.served:
         key, when = engine_key(settings, name)("name"), when_served(work, name, "IN_WORKERS")
-        word, when = settings.word(key, MODE), "BEFORE_WORKERS" if work.entry.kind is ProgramKind.SERVER else when
-        if word in ("", MANDATORY) and work.is_whole and not settings.is_open(key, MODE):
+        when = "BEFORE_WORKERS" if work.entry.kind is ProgramKind.SERVER else when
+        if settings.word(key, MODE) in ("", MANDATORY) and work.is_whole and not settings.is_open(key, MODE):
             work.report(MODE, name, f"`{key}` is not set, and has no default", None, f"set {work.spell(key, 'vllm')}", None, "", when)
-        elif word != MANDATORY and not work.entry.own_trainer:
-            work.check(name, OneOf(code=MODE, source="verl, verl/workers/rollout/replica.py", key=key, values=engines, severity=severity,
-                                   message="{left} is `{right}`, an engine that this release of verl does not have", when=when))  # fmt: skip
 
 
 def _strategies(work: VerlWork) -> None:
-    """Check that strategies are known, and in some releases the same."""
-    settings, kind, old = work.settings, work.entry.kind, work.settings.is_older_than("0.8.0")
-    later = tuple(name for name, releases in LATER.items() if settings.choice.has(releases))
-    strategies = FSDP if kind is ProgramKind.SIMULATION else (*KNOWN, *later)
-    pairs = [] if kind is ProgramKind.HYBRID and settings.has_new_workers and old else [("actor", ACTORS)]
-    pairs += [("critic", CRITICS)] if kind is ProgramKind.HYBRID and (old or work.setup.component("critic")) else []
-    pairs += [("reward_model", "reward_model.strategy")] if work.setup.component("reward_model") and settings.is_older_than("0.7.1") else []
-    consequence = "it raises a NotImplementedError" if old else "no engine of that name is registered"
-    message = f"{{left}} is `{{right}}`, for which `{work.entry.name}` has no workers: {consequence}"
-    source = "verl, verl/trainer/main_ppo.py (TaskRunner), verl/workers/engine/base.py (EngineRegistry)"
-    for name, key in pairs:
-        when, severity = "BEFORE_WORKERS" if old else "IN_WORKERS", Severity.WARNING if work.loads_code() and not old else Severity.ERROR
-        work.check(name, OneOf(code=MODE, source=source, key=key, values=strategies, message=message, when=when, severity=severity))
+    """Check that strategies of actor and critic agree, in some releases."""
+    settings, kind = work.settings, work.entry.kind
     # Agreement: main_ppo until 0.6.0, trainers with two pools until 0.7.1, split placement always.
     agreement = {ProgramKind.HYBRID: Range(until="0.6.0"), ProgramKind.SEPARATE: Range(until="0.7.1")}.get(kind, ALWAYS)
     actor, critic = settings.word(ACTORS, MODE), settings.word(CRITICS, MODE)
     compatible = FSDP if kind in (ProgramKind.SPLIT, ProgramKind.HYBRID) and actor in FSDP else (actor,)
-    if actor and actor in strategies and critic and critic not in compatible and (work.is_said(CRITICS) or work.is_said(ACTORS)):
+    is_known = actor in settings.words("strategies") and (work.is_said(CRITICS) or work.is_said(ACTORS))
+    if actor and is_known and critic and critic not in compatible:
         suffix = "" if settings.at(CRITICS) is not None else " (its default)"
         message = f"`{CRITICS}` is {critic}{suffix} and `{ACTORS}` is {actor}: they must be the same"
         at = settings.place(CRITICS if settings.at(CRITICS) else ACTORS)

@@ -43,7 +43,7 @@ def packed(**limits: int) -> Config:
     return {"use_sequence_packing": True, "sequence_packing_args": {"algorithm": "load_balance", **limits}}
 
 
-def told(base: str, blocks: Config, release: str = "") -> list[tuple[Severity, str]]:
+def told(base: str, blocks: Config, release: str = "8eb27cc2") -> list[tuple[Severity, str]]:
     reading = of(changed(BASES[base], **blocks), "1x8", "training", release)
     return [(finding.severity, finding.message) for finding in reading.findings if finding.severity is not Severity.NOTE]
 
@@ -347,3 +347,10 @@ def test_a_size_that_a_changed_checkout_may_read_is_not_passed_over(code: str, k
     (tmp_path / "job.yaml").write_text(yaml.safe_dump(changed(AGENTIC, **environments)), "utf-8")
     reading = load(tmp_path / "job.yaml")
     assert [item.subject for item in reading.unchecked if item.decides and item.rule == "PW104"] == keys
+
+
+@pytest.mark.parametrize(("release", "count"), [("0.1.0", 1), ("0.1.1", 1), ("0.1.3", 1), ("0.2.0", 0), ("8eb27cc2", 0)])
+def test_adapters_of_the_first_releases_need_deepspeed(release: str, count: int) -> None:
+    blocks: Config = {**WHOLE, "actor_train": {**LORA}}
+    found = [text for severity, text in told("rlvr", blocks, release) if severity is Severity.ERROR and "`lora_target`" in text]
+    assert len(found) == count

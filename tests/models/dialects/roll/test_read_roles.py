@@ -38,7 +38,7 @@ def test_with_adapters_no_reference_is_started() -> None:
     config = changed(
         RLVR, use_kl_loss=True, actor_train={"model_args": {"lora_target": "all"}}, reference={"device_mapping": "list(range(0,8))"}
     )
-    assert said(of(config)) == [("PW803", "warning", "reference")]
+    assert said(of(config, release="8eb27cc2")) == [("PW803", "warning", "reference")]
     assert "lora_target" in the(of(config), "PW803").notes[0]
     assert "start_rlvr_vl_pipeline.py" in of(config).unchecked[0].why
 

@@ -83,7 +83,7 @@ def test_workers_that_do_not_divide_have_one_help_that_verifies() -> None:
     reading = of(config, "2x8", "training")
     assert the(reading, "PW111").help == "name 15 devices: `list(range(0,15))`, or give each worker 2"
     assert the(of(config, "3x8", "training"), "PW111").help == "name 15 or 18 devices: `list(range(0,15))`, or give each worker 2"
-    assert said(mended(reading, "PW111", "2x8")) == [("PW217", "error", "actor_train")]
+    assert said(mended(reading, "PW111", "2x8")) == [("PW217", "warning", "actor_train")]  # since 0.2.0
     alone = changed(config, actor_infer={"device_mapping": "list(range(8,16))"}, actor_train={"device_mapping": "list(range(0,8))"})
     assert the(of(alone, "2x8", "training"), "PW111").help == "name 6 or 9 devices: `list(range(8,14))`, or give each worker 2"
 

@@ -15,7 +15,7 @@ SGLANG: Config = {"strategy_args": {"strategy_name": "sglang", "strategy_config"
 ROUTER: Config = {"router_args": {"router_name": "SglangRouter"}}
 
 
-def errors(config: Config, release: str = "") -> list[str]:
+def errors(config: Config, release: str = "8eb27cc2") -> list[str]:
     return [each.message for each in of(config, "1x8", "training", release).findings if each.severity is Severity.ERROR]
 
 

@@ -301,6 +301,78 @@ def test_a_release_refuses_a_value_and_takes_its_neighbour(
         assert len(found) == count and report.verdict == ("faulty" if count else "ok"), (value, report.verdict, found, report.missing)
 
 
+TURNS, TITAN = f"{R}.multi_turn", {"model_engine": "torchtitan", f"{A}.torchtitan.data_parallel_shard_size": 8}
+OF_TURNS: Changes = {f"{TURNS}.enable": True, f"{R}.name": "sglang", f"{R}.mode": "async"}
+OLD: Changes = {"actor_rollout_ref.hybrid_engine": True}
+MODES = (
+    ("0.3.0 0.4.0 0.4.1", MAIN, {f"{R}.enforce_eager": False}, f"{R}.free_cache_engine", True, False),
+    ("0.3.0 0.4.1", MAIN, {f"{R}.enforce_eager": False, f"{R}.name": "sglang"}, f"{R}.free_cache_engine", True, False),
+    ("0.4.0 0.4.1", MAIN, OF_TURNS, f"{TURNS}.tool_config_path", None, "tools.yaml"),
+    ("0.4.1", MAIN, OF_TURNS, f"{TURNS}.interaction_config_path", None, "talk.yaml"),
+    ("0.4.0 0.4.1", MAIN, {**OF_TURNS, f"{TURNS}.tool_config_path": "tools.yaml"}, "algorithm.adv_estimator", "rloo", "grpo"),
+    ("0.3.0", MAIN, OLD, f"{A}.strategy", "fsdp2", "fsdp"),
+    ("0.9.0 1dda039b", MAIN, TITAN, f"{A}.torchtitan.attn_type", "sdpa", "varlen"),
+    ("0.9.0 1dda039b", MAIN, TITAN, f"{A}.torchtitan.spmd_backend", "fast", "default"),
+    ("0.9.0 1dda039b", MAIN, TITAN, f"{A}.torchtitan.activation_checkpoint", "some", "full"),
+    ("0.9.0", MAIN, {f"{R}.enable_chunked_prefill": False, f"{R}.max_num_batched_tokens": 512}, f"{R}.max_model_len", 1024, 512),
+)  # fmt: skip
+TEXTS = (
+    ("0.3.0 0.6.1 0.9.0", {}, f"{R}.gpu_memory_utilization", "50%", 0.5),
+    ("0.3.0 0.6.1 0.9.0", {}, f"{R}.gpu_memory_utilization", "1/2", 0.5),
+    ("0.6.1 0.9.0 1dda039b", {}, f"{R}.max_model_len", "8k", 8192),
+    ("0.6.1 0.9.0", {f"{A}.use_dynamic_bsz": True}, f"{A}.ppo_max_token_len_per_gpu", "16k", 16384),
+    ("0.6.1 0.9.0", {}, VAL_N, "two", 2),
+    *((("0.3.0 0.6.1 0.9.0 1dda039b"), {}, f"trainer.{key}", "one", 1) for key in ("total_epochs", "save_freq", "test_freq", "critic_warmup")),
+    *((("0.3.0 0.6.1 0.9.0"), {}, f"{A}.{key}", "low", 1) for key in ("ppo_epochs", "entropy_coeff")),
+    ("0.3.0 0.9.0", COMPARED, f"{A}.kl_loss_coef", "low", 0.001),
+    ("0.6.1 0.9.0", {}, f"{A}.clip_ratio_high", "high", 0.28),
+    ("0.3.0 0.6.1 0.9.0", {}, f"{A}.optim.lr", "small", "1e-6"),
+    ("0.6.1 0.9.0", {}, f"{R}.temperature", "hot", 1.0),
+    ("0.6.1 0.9.0", {}, "data.train_max_samples", "all", -1),
+    ("0.3.0 0.9.0", GAE, "algorithm.gamma", "one", 1.0),
+    ("0.3.0 0.9.0", GAE, "critic.cliprange_value", "half", 0.5),
+    ("0.4.0 0.9.0", IN_REWARD, "algorithm.kl_ctrl.kl_coef", "low", 0.001),
+)  # fmt: skip
+"""Releases, settings beside, a number as text, and as a number."""
+
+
+@pytest.mark.parametrize(
+    ("release", "program", "changes", "key", "refused", "taken"),
+    [(release, *rest) for releases, *rest in MODES for release in releases.split()],
+)
+def test_a_mode_of_some_releases_is_refused(
+    release: str, program: str, changes: Changes, key: str, refused: object, taken: object
+) -> None:
+    for value, count in ((refused, 1), (taken, 0)):
+        report = judged(release, program, {**changes, key: value})
+        found = [finding.message for finding in report.findings if finding.severity is Severity.ERROR]
+        assert len(found) == count, (value, found)
+
+
+@pytest.mark.parametrize("strategy", ["sglang", "hf"])
+def test_megatron_of_0_3_0_generates_with_vllm_alone(strategy: str) -> None:
+    report = judged("0.3.0", MEGATRON, {f"{R}.name": strategy})
+    assert any("the workers of Megatron generate with vLLM alone" in finding.message for finding in report.findings)
+    assert not any("the workers of Megatron" in finding.message for finding in judged("0.5.0", MEGATRON, {f"{R}.name": "sglang"}).findings)
+
+
+@pytest.mark.parametrize(
+    ("release", "changes", "key", "text", "number"), [(release, *rest) for releases, *rest in TEXTS for release in releases.split()]
+)
+def test_a_text_is_no_number(release: str, changes: Changes, key: str, text: str, number: object) -> None:
+    errors = [finding for finding in judged(release, MAIN, {**changes, key: text}).findings if finding.severity is Severity.ERROR]
+    assert [(finding.code, f"`{key}`" in finding.message) for finding in errors] == [("PW105", True)]
+    assert judged(release, MAIN, {**changes, key: number}).verdict == "ok"
+
+
+@pytest.mark.parametrize(("release", "engine"), [("0.8.0", "sglang"), ("0.9.0", "sglang"), ("0.9.0", "vllm")])
+def test_prefill_and_decode_of_a_replica_share_a_node(release: str, engine: str) -> None:
+    changes: Changes = {**PREFILLED, f"{R}.name": engine, f"{R}.tensor_model_parallel_size": 4, f"{R}.disaggregation.decode_replicas": 2}
+    errors = [finding for finding in judged(release, MAIN, changes).findings if finding.severity is Severity.ERROR]
+    assert [finding.help for finding in errors] == [f"set `{R}.disaggregation.decode_replicas=1`"]
+    assert judged(release, MAIN, {**changes, f"{R}.disaggregation.decode_replicas": 1}).verdict == "incomplete"
+
+
 @pytest.mark.parametrize(
     ("release", "changes", "key", "refused", "taken"),
     [

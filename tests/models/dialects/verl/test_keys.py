@@ -114,7 +114,7 @@ def test_a_key_of_other_releases_names_them() -> None:
     assert finding.code == "PW012"
     (finding,) = about_keys(reading("distillation.enabled=True", "0.6.1").findings)
     assert finding.notes == ("Hydra refuses it before the program starts", "verl 0.8.0 to 1dda039b have it")
-    assert finding.help == "name the release that you run: `--framework verl==1dda039b`"
+    assert finding.help == "leave it out, or run a release that has it"
 
 
 def test_a_program_that_a_release_lacks_is_one_finding() -> None:
@@ -259,7 +259,7 @@ def test_keys_of_a_choice_are_no_keys_of_another_section() -> None:
 
 def test_a_key_with_another_word_is_not_near() -> None:
     (finding,) = about_keys(reading("model_engine=dp", "0.7.0").findings)
-    assert finding.help == "name the release that you run: `--framework verl==1dda039b`" and finding.edit is None
+    assert finding.help == "leave it out, or run a release that has it" and finding.edit is None
     assert closest("model_engine", ("reward_model", "models_engine")) == "models_engine"
     assert closest("model_engine", ("reward_model",)) is None
     assert closest("batch_train_size", ("train_batch_size",)) == "train_batch_size"
@@ -377,3 +377,26 @@ def test_a_key_is_no_misspelling_of_another_kind_of_ranks() -> None:
     )
     (finding,) = about_keys(found.findings)
     assert finding.code == "PW012" and not finding.help.startswith("write `distillation")
+
+
+@pytest.mark.parametrize(("wrong", "right"), [("rolout", "rollout"), ("rollot", "rollout")])
+def test_a_misspelt_section_is_one_finding_with_what_it_sets(wrong: str, right: str) -> None:
+    settings = f"{GOOD} data.train_batch_size=64 {BESIDE}".replace(f"{ROLLOUT}.", f"actor_rollout_ref.{wrong}.")
+    micro = f"actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=2 actor_rollout_ref.{wrong}.log_prob_micro_batch_size_per_gpu=2"
+    text = f"python3 -m verl.trainer.main_ppo {settings} {micro}\n"
+    report = verify(read(Source("run.sh", text), read_shorthand("1x8"), composer=Composer(frameworks=("verl==0.9.0",))))
+    assert [(finding.code, finding.help) for finding in report.errors] == [
+        ("PW012", f"write `actor_rollout_ref.{right}` for `actor_rollout_ref.{wrong}`")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "release", "help_"),
+    [
+        ("actor_rollout_ref.actor.optim.lr_scheduler_type=cosine", "0.5.0", "write `actor_rollout_ref.actor.optim.warmup_style`"),
+        ("actor_rollout_ref.ref.fsdp_config.fsdp_size=4", "0.4.0", "leave it out, or run a release that has it"),
+    ],
+)
+def test_a_right_key_of_another_release_is_no_slip(key: str, release: str, help_: str) -> None:
+    (finding,) = about_keys(reading(key, release).findings)
+    assert finding.help == help_ and "have it" in finding.notes[-1]
