@@ -28,9 +28,7 @@ from .launching import Trainer, codes, plan_of, problem
 def launched(port: FakePort, asked: Problem, share: bool = False, restarts: int = 1, told: list[Step] | None = None) -> Iterator[Launch]:
     with ExitStack() as stack:
         progress = ([] if told is None else told).append
-        yield bring_up(
-            stack, plan_of(asked), port, Trainer, 60, progress, policy=RestartPolicy(restarts, asked, solve), share_nodes=share
-        )
+        yield bring_up(stack, plan_of(asked), port, Trainer, 60, progress, policy=RestartPolicy(restarts, asked, solve), share_nodes=share)
     assert set(port.left_over().get("holds", [])) <= {"other", "another"}
 
 

@@ -42,9 +42,7 @@ def test_it_is_said_of_a_plan_alone_that_may_be_placed_anew(reading: Reading) ->
 def test_it_is_told_and_written_down_at_the_start_and_when_it_was_started_again() -> None:
     port = FakePort(4, 4)
     with ExitStack() as stack:
-        running = bring_up(
-            stack, plan_of(ASKED), port, Trainer, 60, policy=RestartPolicy.of(1, None, None), progress=lambda step: None
-        )
+        running = bring_up(stack, plan_of(ASKED), port, Trainer, 60, policy=RestartPolicy.of(1, None, None), progress=lambda step: None)
         assert render_unchecked(running.unchecked) == SAID
         port.later(5, lambda: port.kill(port.actors[3].start.name))
         running.run(hanging(port))

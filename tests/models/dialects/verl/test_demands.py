@@ -340,9 +340,7 @@ TEXTS = (
     ("release", "program", "changes", "key", "refused", "taken"),
     [(release, *rest) for releases, *rest in MODES for release in releases.split()],
 )
-def test_a_mode_of_some_releases_is_refused(
-    release: str, program: str, changes: Changes, key: str, refused: object, taken: object
-) -> None:
+def test_a_mode_of_some_releases_is_refused(release: str, program: str, changes: Changes, key: str, refused: object, taken: object) -> None:
     for value, count in ((refused, 1), (taken, 0)):
         report = judged(release, program, {**changes, key: value})
         found = [finding.message for finding in report.findings if finding.severity is Severity.ERROR]
