@@ -157,10 +157,8 @@ class Follower(ControlFlow):
         state, place, (command, *_) = self.state, self.script.place(node), self.script.read(node).split()
         flags, names = "", set[str]()
         for child in node.named_children:
-            is_assigned, word = (
-                child.type == "variable_assignment",
-                Word(self.script.parts(*self.script.range(child)), self.script.range(child)),
-            )
+            is_assigned = child.type == "variable_assignment"
+            word = Word(self.script.parts(*self.script.range(child)), self.script.range(child))
             for text in [WordText.of(self._target(child), place)] if is_assigned else self.fields([word]):
                 name, equals, _ = text.plain.partition("=")
                 flags += name if name.startswith("-") else ""
@@ -250,9 +248,8 @@ class Follower(ControlFlow):
         self.dropped = set()
         words = self.fields(self.script.command_words(node))
         if words and words[0].plain[:1] == "-" and self.dropped:  # `$PYTHON -m module`, set outside of the script
-            words.insert(
-                0, WordText.unknown("$" + min(self.dropped), self.script.place(node), f"`{min(self.dropped)}` is not set in the script")
-            )
+            name = min(self.dropped)
+            words.insert(0, WordText.unknown(f"${name}", self.script.place(node), f"`{name}` is not set in the script"))
         prefixes = [child for child in node.children if child.type in ("variable_assignment", "herestring_redirect")]
         names = [self._target(child) if child.type == "variable_assignment" else INPUT for child in prefixes]
         before, exports_before, new_names = self.state.save(*names), self.state.exported, set(names) - {INPUT}
@@ -342,6 +339,8 @@ class Follower(ControlFlow):
     def _read_input(self, name: str, words: Sequence[WordText], place: Place) -> Truth:
         """Interpret `read` of a known text; what `mapfile` and similar commands set is unknown."""
         state, options, names = self.state, "", [word.plain for word in words]
+        if name == "getopts" and not state.arguments:
+            return Truth(False, depends=frozenset[str]() if state.given else frozenset({"$#"}))
         stdin = state.text_of(INPUT)
         text = stdin or WordText()
         while name == "read" and names and names[0].startswith("-"):
