@@ -127,7 +127,7 @@ class Expander(ABC):
         self.state.budget.spend(1 + len(word.parts) // 2 + len(texts) // 50 + sum(map(_cost, texts)))
         if any(_GLOB.search(part.plain) for part in word.parts):
             texts = [text if "=" in text.plain else self._unknown(word, "it stands for the names of files") for text in texts]
-        return [bound(text, place) for text in texts]
+        return [bound(text, place) if text.pieces else WordText.of("", place) for text in texts]
 
     def separate(self, text: WordText) -> list[WordText]:
         """Split a text into fields. Raises NotComputed if the separators are unknown."""
