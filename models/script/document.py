@@ -233,7 +233,7 @@ def _document(script: InterpretedScript, program_start: StartedProgram, number: 
             break
     for path, editor in program_start.edits.items():
         if f"/{os.path.dirname(program_start.file)}/config/" in f"/{path}" and path.endswith((".yaml", ".yml")):
-            why = f"{editor} changes `{path[-60:]}`, with which `{program_start.name}` begins"
+            why = f"{editor} changes `{path[-60:]}`, which `{program_start.name}` reads"
             gaps.append(Unchecked("PW122", "", why, True, "Write the change as a setting of the command"))
     if folder := program_start.misplaced_folder:
         why = f"Hydra looks for `{folder}` beside the file of `{program_start.name}`, not beside the script"
