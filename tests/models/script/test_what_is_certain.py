@@ -233,6 +233,14 @@ def test_an_edited_default_is_not_known(tmp_path: Path, before: str, expected: s
     assert verified(tmp_path, f"{COMMAND}\n{before}\n").verdict == "ok"
 
 
+@pytest.mark.parametrize("value", ["$MORE trainer.total_epochs=1", "trainer.total_epochs=1 $MORE", " $MORE\ttrainer.total_epochs=1 "])
+def test_an_unset_variable_between_blanks_adds_no_setting(tmp_path: Path, value: str) -> None:
+    report = verified(tmp_path, f'MORE="{value}"\n{COMMAND} $MORE\n')
+    assert report.verdict == "ok"
+    assert [item.subject for item in report.unchecked if "it adds no setting" in item.why] == ["MORE"]
+    assert verified(tmp_path, f'MORE="${{MORE}}trainer.total_epochs=1"\n{COMMAND} $MORE\n').verdict == "incomplete"
+
+
 def test_a_script_that_ends_before_its_program(tmp_path: Path) -> None:
     report = verified(tmp_path, f'N=1\n[ $N -lt 2 ] && {{ echo "two nodes"; exit 1; }}\n{COMMAND}\n')
     assert ["ends in line 2, before it starts a program" in message for message in errors(report)] == [True]
