@@ -270,7 +270,7 @@ class Follower(ControlFlow):
         if name == "time" and following and following[0] in state.functions:
             name, words = following[0], words[1:]
         if name in state.functions:
-            return self._call(*state.functions[name], words[1:])
+            return self._call(*state.functions[name], words[1:], node)
         if name in ("[", "test"):
             return self._test(words[1 : -1 if name == "[" else None], excerpt)
         if name in _EXITS:
@@ -453,11 +453,13 @@ class Follower(ControlFlow):
             raise LimitExceeded(f"the script calls itself more than {MAX_CALLS} levels deep")
         self.state.calls += 1
 
-    def _call(self, script: Script, body: Node, words: Sequence[WordText]) -> Truth:
+    def _call(self, script: Script, body: Node, words: Sequence[WordText], node: Node) -> Truth:
         self._enter()
         outer, outer_state = (self.script, self.returned), (self.state.given, self.state.outer)
         self.state.outer = {"@": self.state.variables["@"]}
+        parts = (part for word in self.script.command_words(node) for part in word.parts)
         self.state.call(words)
+        self.state.given = outer_state[0] or not any(part.is_list and part.text in ("@", "*") for part in parts)
         self.script, self.returned = script, False
         truth = self.statement(body)
         truth = Truth(None, "it depends on where a function returns") if self.returned else truth

@@ -166,9 +166,7 @@ class StartedProgram:
     def found(self) -> NamedPath | None:
         """Main file, named by the options or else by the program itself."""
         name, path, option = self.configuration, self._path, self._option("path")
-        if not name or os.path.isabs(name) or "\0" in name + self.name:
-            return None
-        if option is not None and (not path or option.secret):
+        if not name or os.path.isabs(name) or "\0" in name + self.name or (option is not None and (not path or option.secret)):
             return None
         is_named = option is not None or bool(self._hydra_arguments)
         folders = [*self._places(path if is_named else "config", "")]

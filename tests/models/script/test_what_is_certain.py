@@ -241,6 +241,15 @@ def test_an_unset_variable_between_blanks_adds_no_setting(tmp_path: Path, value:
     assert verified(tmp_path, f'MORE="${{MORE}}trainer.total_epochs=1"\n{COMMAND} $MORE\n').verdict == "incomplete"
 
 
+@pytest.mark.parametrize(
+    ("call", "reached"),
+    [('main "$@"', True), ("main $@", True), ('main x "${@}"', True), ('main "${@:1}"', True), ("main", False), ("main x", False)],
+)
+def test_a_function_that_checks_the_arguments_of_the_script(tmp_path: Path, call: str, reached: bool) -> None:
+    script = f'main() {{\nif [ "$#" -lt 2 ]; then echo usage; exit 1; fi\n{COMMAND} trainer.default_local_dir=$2\n}}\n{call}\n'
+    assert verified(tmp_path, script).verdict == ("ok" if reached else "unusable")
+
+
 def test_a_script_that_ends_before_its_program(tmp_path: Path) -> None:
     report = verified(tmp_path, f'N=1\n[ $N -lt 2 ] && {{ echo "two nodes"; exit 1; }}\n{COMMAND}\n')
     assert ["ends in line 2, before it starts a program" in message for message in errors(report)] == [True]
