@@ -209,8 +209,10 @@ class Arguments:
         line_end, text = -1, self.source.text
         for word, kind, replacement in self.positional:
             span, edit = MappedWord(word, self.source).whole, None
-            if not word.known or not word.plain:
-                why = f"an argument that may hold more settings is not known: {why_open(word) or 'it is empty'}"
+            is_empty = self.hydra and not word.plain and word.certain and not word.assumed
+            if not word.known or not (word.plain or is_empty):
+                reason = why_open(word) or "it is empty" + "".join(f" unless `{name}` is set" for name in sorted(word.assumed)[:1])
+                why = f"an argument that may hold more settings is not known: {reason}"
                 self._leave_unchecked(why, "Write its settings in the script", not word.known)
             elif self.hydra and span.start >= line_end:
                 source_text, close = self._read_source(span), word.plain.partition("=")[0].replace("_", "-")
@@ -219,7 +221,7 @@ class Arguments:
                     edit = Edit(self.source.span(span.start + 1, line_end), "")
                     span = self.source.span(span.start, span.start + 1)
                 elif not kind and (close[:1] != "-" or close == "-"):
-                    kind = "word"
+                    kind = "empty" if is_empty else "word"
                 elif not kind and close in _FACTS["own_options"]:
                     kind = "own option"
                 elif not kind:

@@ -104,10 +104,8 @@ def read_script(
     reached.
     """
     script, variables, machine = _task(source)
-    state = State(
-        os.path.abspath(source.name), environment or {}, {"@": [], **variables}, exported={*variables}, doubting=doubting, readable=readable,
-        vendors=vendors,
-    )  # fmt: skip
+    path, exported = os.path.abspath(source.name), {*variables}
+    state = State(path, environment or {}, {"@": [], **variables}, exported=exported, doubting=doubting, readable=readable, vendors=vendors)
     if command:
         _give(state, command)
     follower, findings = Follower(script, state), []
@@ -128,10 +126,8 @@ def read_script(
     for start, end in dict.fromkeys(follower.unread):
         source_text, line = " ".join(source.text[start:end].split())[:60], source.span(start, end).line
         gaps.append(Unchecked("PW122", "", f"`{source_text}` in line {line} is not followed; what it sets is not known"))
-    return InterpretedScript(
-        source, tuple(follower.started), tuple(findings), tuple(gaps), machine,
-        follower.exit_place if follower.state.ended == "exit" else None,
-    )  # fmt: skip
+    exit_place = follower.exit_place if follower.state.ended == "exit" else None
+    return InterpretedScript(source, tuple(follower.started), tuple(findings), tuple(gaps), machine, exit_place)
 
 
 def documents_of(source: Source, composer: Composer) -> tuple[Document, ...]:
@@ -165,12 +161,12 @@ def _choose_programs(script: InterpretedScript, composer: Composer) -> list[Star
 
 
 def _find_edits(script: InterpretedScript, launch: LaunchCommand) -> dict[str, str]:
-    """Return name -> command that edits this file in place before a program starts."""
+    """Return path -> command that edits this file in place before a program starts."""
     edits = dict[str, str]()
     for command in script.started:
         verb, words = base(command.words[0].plain), command.words[1:]
         if command.place[0] < launch.started.place[0] and verb in _EDITORS and any(_IN_PLACE.fullmatch(word.plain) for word in words):
-            edits |= {base(word.path): f"`{verb}` in line {script.source.span(*command.place).line}" for word in words}
+            edits |= {word.path: f"`{verb}` in line {script.source.span(*command.place).line}" for word in words if word.path}
     return edits
 
 
@@ -203,7 +199,7 @@ def _report_no_program(script: InterpretedScript) -> Finding:
 def _document(script: InterpretedScript, program_start: StartedProgram, number: int, count: int) -> Document:
     source, launch, composer, words = script.source, program_start.launch, program_start.composer, program_start.arguments
     words.refuse_positional(program_start.name)
-    command, lost_findings = source.span(*launch.started.place), _lost_arguments(launch, script)
+    command, lost_findings = source.span(*launch.started.place), (*_misnamed(program_start), *_lost_arguments(launch, script))
     machine, why = machine_of(launch, script.started, source)
     has_error = any(finding.severity is Severity.ERROR for finding in words.findings)
     program = Program(
@@ -235,6 +231,10 @@ def _document(script: InterpretedScript, program_start: StartedProgram, number: 
             why = f"`{' '.join(source.text[slice(*place)].split())[:60]}` may set again what the settings use"
             gaps.append(Unchecked("PW122", "", why, True, "Name its folder with `--config-root DIR`, or set the values after it"))
             break
+    for path, editor in program_start.edits.items():
+        if f"/{os.path.dirname(program_start.file)}/config/" in f"/{path}" and path.endswith((".yaml", ".yml")):
+            why = f"{editor} changes `{path[-60:]}`, which `{program_start.name}` reads"
+            gaps.append(Unchecked("PW122", "", why, True, "Write the change as a setting of the command"))
     if folder := program_start.misplaced_folder:
         why = f"Hydra looks for `{folder}` beside the file of `{program_start.name}`, not beside the script"
         gaps.append(Unchecked("PW013", "", why, True, f"Write `--config-path=$PWD/{folder}`"))
@@ -266,6 +266,19 @@ def _line_ends(launch: LaunchCommand, source: Source) -> tuple[Finding, ...]:
     message = "the lines end as on Windows: bash takes the carriage return as a part of the word before it"
     judge, label = (error, "a carriage return") if ends else (warning, "the first")
     return (judge("PW012", "", message, span, label=label, help=f"run `dos2unix {os.path.basename(source.name)}`", edit=edit),)
+
+
+def _misnamed(program_start: StartedProgram) -> tuple[Finding, ...]:
+    """Report a file after `-m`, or a module without it: Python finds neither."""
+    launch, name = program_start.launch, program_start.launch.program.plain
+    words, module = launch.started.words, name.removesuffix(".py").strip("./").replace("/", ".")
+    before = next((base(word.plain) for word, following in zip(words, words[1:]) if following is launch.program), "")
+    is_module, is_file = (re.fullmatch(pattern, before) for pattern in (r"--module|-\w*m", r"python[0-9.]*|-\w"))
+    meant, what = (module, "module") if is_module else (f"-m {name}", "file")
+    if not launch.program.certain or (module == name if is_module else module != name or not (is_file and program_start.is_known)):
+        return ()
+    message, span = f"Python finds no {what} `{name[-60:]}`, so nothing starts", MappedWord(launch.program, program_start.source).whole
+    return (error("PW123", "", message, span, help=f"write `{meant}`"),)
 
 
 def _unset(name: str, must_be_set: bool) -> Unchecked:

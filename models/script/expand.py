@@ -73,7 +73,7 @@ def _split(stretches: Iterable[_Stretch]) -> tuple[list[WordText], frozenset[str
 
     An empty text makes no field alone, unless it is in quotes, without separators.
     """
-    fields, pieces, is_open = list[WordText](), list[WordPiece](), False
+    fields, vanished, pieces, is_open = list[WordText](), list[WordText](), list[WordPiece](), False
     for text, separators in (*stretches, (None, "")):
         for piece in text.pieces if text is not None else ():
             if not separators or piece.unknown or not piece.text:
@@ -84,14 +84,14 @@ def _split(stretches: Iterable[_Stretch]) -> tuple[list[WordText], frozenset[str
                 is_open = is_open or not match["blank"]
                 if not (match["sign"] or match["blank"]):
                     pieces.append(piece.cut(*match.span()))
-                elif is_open:
-                    fields.append(WordText(tuple(pieces)))
+                else:
+                    (fields if is_open else vanished).append(WordText(tuple(pieces)))
                     pieces, is_open = [], False
         is_open = is_open or (text is not None and not separators)
-        if text is None and is_open:
-            fields.append(WordText(tuple(pieces)))
+        if text is None:
+            (fields if is_open else vanished).append(WordText(tuple(pieces)))
             pieces, is_open = [], False
-    return fields, WordText(tuple(pieces)).unset
+    return fields, frozenset(name for text in vanished for name in text.unset)
 
 
 def _with_ends(texts: Iterable[WordText], separators: str) -> Iterator[_Stretch]:
@@ -123,11 +123,11 @@ class Expander(ABC):
             self.state.budget.spend(len(words))
             return [WordText.of(text, place) for text in words if text]
         texts, unset = _split(self._stretches(word.parts))
-        self.dropped |= unset if not texts else set()
+        self.dropped |= unset
         self.state.budget.spend(1 + len(word.parts) // 2 + len(texts) // 50 + sum(map(_cost, texts)))
         if any(_GLOB.search(part.plain) for part in word.parts):
             texts = [text if "=" in text.plain else self._unknown(word, "it stands for the names of files") for text in texts]
-        return [bound(text, place) for text in texts]
+        return [bound(text, place) if text.pieces else WordText.of("", place) for text in texts]
 
     def separate(self, text: WordText) -> list[WordText]:
         """Split a text into fields. Raises NotComputed if the separators are unknown."""

@@ -334,7 +334,7 @@ class ControlFlow(Expander):
             case [Operand(sign="-z"), operand]:
                 return _nonempty(operand.text).negate()
             case [Operand(sign=sign), operand] if len(sign) == 2 and sign[0] == "-":
-                return Truth.of(None, operand.text, why="files are not looked at")
+                return Truth.of(None, operand.text, why=f"`{sign}` is not followed" if sign in ("-o", "-v") else "files are not looked at")
             case [left, Operand(sign=sign), right] if sign in _COMPARING:
                 return self._compare(left.text, sign, right)
         raise NotComputed("")

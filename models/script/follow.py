@@ -157,10 +157,8 @@ class Follower(ControlFlow):
         state, place, (command, *_) = self.state, self.script.place(node), self.script.read(node).split()
         flags, names = "", set[str]()
         for child in node.named_children:
-            is_assigned, word = (
-                child.type == "variable_assignment",
-                Word(self.script.parts(*self.script.range(child)), self.script.range(child)),
-            )
+            is_assigned = child.type == "variable_assignment"
+            word = Word(self.script.parts(*self.script.range(child)), self.script.range(child))
             for text in [WordText.of(self._target(child), place)] if is_assigned else self.fields([word]):
                 name, equals, _ = text.plain.partition("=")
                 flags += name if name.startswith("-") else ""
@@ -250,9 +248,8 @@ class Follower(ControlFlow):
         self.dropped = set()
         words = self.fields(self.script.command_words(node))
         if words and words[0].plain[:1] == "-" and self.dropped:  # `$PYTHON -m module`, set outside of the script
-            words.insert(
-                0, WordText.unknown("$" + min(self.dropped), self.script.place(node), f"`{min(self.dropped)}` is not set in the script")
-            )
+            name = min(self.dropped)
+            words.insert(0, WordText.unknown(f"${name}", self.script.place(node), f"`{name}` is not set in the script"))
         prefixes = [child for child in node.children if child.type in ("variable_assignment", "herestring_redirect")]
         names = [self._target(child) if child.type == "variable_assignment" else INPUT for child in prefixes]
         before, exports_before, new_names = self.state.save(*names), self.state.exported, set(names) - {INPUT}
@@ -273,7 +270,7 @@ class Follower(ControlFlow):
         if name == "time" and following and following[0] in state.functions:
             name, words = following[0], words[1:]
         if name in state.functions:
-            return self._call(*state.functions[name], words[1:])
+            return self._call(*state.functions[name], words[1:], node)
         if name in ("[", "test"):
             return self._test(words[1 : -1 if name == "[" else None], excerpt)
         if name in _EXITS:
@@ -342,6 +339,8 @@ class Follower(ControlFlow):
     def _read_input(self, name: str, words: Sequence[WordText], place: Place) -> Truth:
         """Interpret `read` of a known text; what `mapfile` and similar commands set is unknown."""
         state, options, names = self.state, "", [word.plain for word in words]
+        if name == "getopts" and not state.arguments:
+            return Truth(False, depends=frozenset[str]() if state.given else frozenset({"$#"}))
         stdin = state.text_of(INPUT)
         text = stdin or WordText()
         while name == "read" and names and names[0].startswith("-"):
@@ -454,11 +453,13 @@ class Follower(ControlFlow):
             raise LimitExceeded(f"the script calls itself more than {MAX_CALLS} levels deep")
         self.state.calls += 1
 
-    def _call(self, script: Script, body: Node, words: Sequence[WordText]) -> Truth:
+    def _call(self, script: Script, body: Node, words: Sequence[WordText], node: Node) -> Truth:
         self._enter()
         outer, outer_state = (self.script, self.returned), (self.state.given, self.state.outer)
         self.state.outer = {"@": self.state.variables["@"]}
+        parts = (part for word in self.script.command_words(node) for part in word.parts)
         self.state.call(words)
+        self.state.given = outer_state[0] or not any(part.is_list and part.text in ("@", "*") for part in parts)
         self.script, self.returned = script, False
         truth = self.statement(body)
         truth = Truth(None, "it depends on where a function returns") if self.returned else truth

@@ -183,9 +183,11 @@ def _interpreter(words: Sequence[WordText]) -> int | None:
     at = next((at for at, word in enumerate(words) if not word.certain), None)
     if python is None and at is not None and (not at or base(plain[0]) in _FACTS["starters"]):  # `$PYTHON -u -m module`
         at += sum(1 for _ in takewhile(lambda word: not word.certain, words[at + 1 :]))
-        first = next((number for number in range(at + 1, len(words)) if plain[number][:1] != "-" or plain[number] == "-m"), len(words))
-        if first + 1 < len(words) and (plain[first] == "-m" or plain[first].endswith(".py")):
-            return at
+        for option, value in zip(["", *plain[at + 1 :]], plain[at + 1 : -1]):
+            if value == "-m" or value.endswith(".py"):
+                return at
+            if value[:1] != "-" and option[:2] != "--" and option not in _WITH_VALUE["python"]:
+                break
     if python is None and base(plain[0]) == "uv" and plain[1:2] == ["run"]:
         file = _program(words, 2)  # `uv run file.py`: no interpreter is named
         is_module = file is not None and plain[file - 1] == "-m"

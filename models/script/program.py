@@ -48,7 +48,7 @@ def readable_folders(source: Source, composer: Composer) -> SearchPath:
 class StartedProgram:
     """Known facts of a program that a script starts.
 
-    `edits` maps the names of files that the script edits before to the command that does.
+    `edits` maps the paths of files that the script edits before to the command that does.
     """
 
     source: Source
@@ -79,15 +79,15 @@ class StartedProgram:
         return path
 
     @cached_property
-    def _file(self) -> str:
+    def file(self) -> str:
         """Path of the module or file below the folder that programs are started from."""
         return self.name if self.name.endswith(".py") else self.name.replace(".", "/") + ".py"
 
     @cached_property
     def _text(self) -> str:
         """Text of the program; "" outside of the readable folders."""
-        for folder in self._folders if "\0" not in self.launch.started.folder + self._file else ():
-            real = os.path.realpath(os.path.join(folder, self._file))
+        for folder in self._folders if "\0" not in self.launch.started.folder + self.file else ():
+            real = os.path.realpath(os.path.join(folder, self.file))
             if is_below(real, self._search.roots) and os.path.isfile(real):
                 return text_of(real)
         return ""
@@ -166,16 +166,20 @@ class StartedProgram:
     def found(self) -> NamedPath | None:
         """Main file, named by the options or else by the program itself."""
         name, path, option = self.configuration, self._path, self._option("path")
-        if not name or os.path.isabs(name) or "\0" in name + self.name:
-            return None
-        if option is not None and (not path or option.secret):
+        if not name or os.path.isabs(name) or "\0" in name + self.name or (option is not None and (not path or option.secret)):
             return None
         is_named = option is not None or bool(self._hydra_arguments)
         folders = [*self._places(path if is_named else "config", "")]
         if (directory := self._option("dir")) is not None and directory.path:
             folders += self._places(directory.path)
         path_found = SearchPath(tuple(folders), self._search.roots).find(name) if folders else None
-        return path_found if isinstance(path_found, NamedPath) and os.path.basename(path_found.path) not in self.edits else None
+        return path_found if isinstance(path_found, NamedPath) and not self._editor_of(path_found.path) else None
+
+    def _editor_of(self, path: str) -> str:
+        """Return the command that edits a file before; "" without any. Only the nearest folder is compared."""
+        end = "/".join(["", *os.path.normpath(path).split("/")[-2:]])
+        edits = ((f"/{edited.lstrip('./')}", command) for edited, command in self.edits.items())
+        return next((command for edited, command in edits if end.endswith(edited) or edited.endswith(end)), "")
 
     def _places(self, path: str, *further: str) -> Iterator[NamedPath]:
         """Yield the readable folders that a path, or one of `further`, may name.
@@ -183,7 +187,7 @@ class StartedProgram:
         A relative path counts from the program's folder, which is looked up below the folder that
         the script went to, its own folder, its repository and the roots.
         """
-        below = (path,) if os.path.isabs(path) else (f"{os.path.dirname(self._file)}/{path}".lstrip("/"), path, *further)
+        below = (path,) if os.path.isabs(path) else (f"{os.path.dirname(self.file)}/{path}".lstrip("/"), path, *further)
         for place in (os.path.join(folder, name) for name in below for folder in self._folders):
             real = os.path.realpath(place) if "\0" not in place else ""
             if real and is_below(real, self._search.roots):
@@ -193,7 +197,7 @@ class StartedProgram:
     @property
     def misplaced_folder(self) -> str:
         """Relative `--config-path` that only the folder of the script has; "" if none."""
-        folder, option = os.path.dirname(self._file), self._option("path")
+        folder, option = os.path.dirname(self.file), self._option("path")
         if self.found is None or option is None or not (option.certain and folder and self.is_hydra) or os.path.isabs(option.plain):
             return ""
         is_right = os.path.normpath(f"/{folder}/{option.plain}/") + os.sep in self.found.path
@@ -214,9 +218,8 @@ class StartedProgram:
         file = os.path.normpath(os.path.join(self._below_roots(self._path), self._named))
         message = f"begins with `{file[-80:]}`, which is not found"
         if self._how_written:
-            help_ = (
-                "run that part, then verify the configuration itself" if self.edits else "run the part that writes it, then verify again"
-            )
+            part = "run that part, then verify the configuration itself"
+            help_ = part if self.edits else "run the part that writes it, then verify again"
             return f"begins with `{file[-80:]}`, which {self._how_written}", help_
         if self.is_open:
             return f"{message}, unless an argument of the script names another one", self._one_beside or _NAME_FOLDER
@@ -241,7 +244,8 @@ class StartedProgram:
         """Return how the script makes the configuration; "" if it does not."""
         file = os.path.basename(self._named)
         is_written = self.configuration and re.search(rf"(?:>|\btee\b)[^\n|;&]*?[\s\"'/>]{re.escape(file)}(?![\w.])", self.source.text)
-        return f"{self.edits[file]} changes" if file in self.edits else "the script itself writes" if is_written else ""
+        command = self._editor_of(os.path.join(self._path, self._named))
+        return f"{command} changes" if command else "the script itself writes" if is_written else ""
 
     @property
     def _one_beside(self) -> str:

@@ -20,8 +20,6 @@ _COMMAND = re.compile(
     r"^[ \t]*(?:[A-Za-z_]\w*=\S*[ \t]+)*(?:\S*/)?(?:python[0-9.]*|torchrun|srun|ray[ \t]+job|nohup|exec)[ \t]", re.MULTILINE
 )
 _SETTING = re.compile(r"[+~]{0,2}[A-Za-z_$][A-Za-z0-9_.$@/-]*=|~[A-Za-z_$][A-Za-z0-9_.$@/-]*\Z", re.ASCII)
-
-
 _PROGRAM_START = re.compile(r"\b(?:python[0-9.]*|torchrun|accelerate|ray|uv)\s")
 _TASK_KEYS = {
     "name", "workdir", "setup", "run", "resources", "num_nodes", "envs", "file_mounts", "service", "secrets", "config",

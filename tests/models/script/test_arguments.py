@@ -73,6 +73,11 @@ def test_words_are_those_of_bash_or_not_known(form: str) -> None:
         assert read == expected or (unknown and any(sign in form for sign in ("getopts", "declare -i", "unset"))), arguments
 
 
+def test_getopts_without_arguments_sets_nothing() -> None:
+    assert by_reading('N=4; while getopts "n:" o; do N=$OPTARG; done; shift $((OPTIND-1)); show $N "$@"\n') == [["4"]]
+    assert by_reading('f() { while getopts "n:" o; do N=$OPTARG; done; }; N=4; f -n 5; show $N\n') == [["?$N"]]
+
+
 RLINF = "cluster:\n  num_nodes: 1\n  component_placement: {actor: 0-7, rollout: 0-%s}\n"
 START = "python train.py --config-path config --config-name $NAME cluster.num_nodes=${NODES:-1}\n"
 

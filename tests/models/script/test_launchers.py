@@ -94,6 +94,7 @@ def test_a_program_behind_a_command_that_is_not_known_is_judged_and_that_is_told
     "start",
     [
         *('"$P" -u -m verl.trainer.main_ppo', "$P -m verl.trainer.main_ppo", "$P -u -m verl.trainer.main_ppo"),
+        *("$P -X faulthandler -u -m verl.trainer.main_ppo", "$P --nproc_per_node 8 -m verl.trainer.main_ppo"),
         *(
             f"P=python3\nif ! command -v $P; then P=python; fi\n{words}"
             for words in ("$P verl/trainer/main_ppo.py", "nohup $P -m verl.trainer.main_ppo")
@@ -102,6 +103,12 @@ def test_a_program_behind_a_command_that_is_not_known_is_judged_and_that_is_told
 )
 def test_a_program_behind_an_interpreter_that_is_not_known_is_judged(start: str) -> None:
     assert program(f"{start} {VERL}").name.replace("/", ".").removesuffix(".py") == "verl.trainer.main_ppo"
+
+
+def test_a_tool_that_is_not_known_is_no_interpreter() -> None:
+    assert program(f"$SUDO apt-get install -y -m other.py\npython3 -m verl.trainer.main_ppo {VERL}").name == "verl.trainer.main_ppo"
+    with pytest.raises(UnusableInput):
+        program(f"$SUDO install -m other.py {VERL}")
 
 
 def test_options_of_torchrun_name_a_launcher_that_is_not_known() -> None:

@@ -66,3 +66,16 @@ def test_a_configuration_that_the_script_edits_before_is_not_judged_as_it_is_now
     for other in (edit.replace("-i", "-n").replace("-pi", "-ne"), edit.replace("job.yaml", "other.yaml"), f"cp job.yaml out\n#{edit}"):
         assert verdict(tmp_path, f"{other}\n{START}job\n")[0] == "ok"
     assert verdict(tmp_path, f"{START}job\n{edit}\n")[0] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("edit", "expected"),
+    [
+        ("sed -i s/64/63/ elsewhere/job.yaml", "ok"),
+        ("cd elsewhere; sed -i s/64/63/ ../job.yaml; cd ..", "incomplete"),
+        ("sed -i s/64/63/ {folder}/job.yaml", "incomplete"),
+        ("sed -i s/64/63/ /elsewhere/{name}/job.yaml", "incomplete"),
+    ],
+)
+def test_an_edited_file_of_another_folder_is_another_file(tmp_path: Path, edit: str, expected: str) -> None:
+    assert verdict(tmp_path, f"{edit.format(folder=tmp_path, name=tmp_path.name)}\n{START}job\n")[0] == expected

@@ -43,6 +43,9 @@ def errors(report: Report) -> list[str]:
         ("--info defaults", ""),
         ("-i searchpath", ""),
         ("--cluster=1x8", "`--cluster=1x8` is an option of placewright"),
+        ("''", "an empty argument is not a setting"),
+        ('"$(echo)" trainer.nnodes=1', "an empty argument is not a setting"),
+        ('"${NOT_SET:-}" "$NOT_SET" "$1" $NOT_SET', ""),
         ("'data={shufle: true}'", "has no key `data.shufle`"),
         ("'actor_rollout_ref.rollout.engine_kwargs={vllm: {a: 1}}'", "has no key `actor_rollout_ref.rollout.engine_kwargs.vllm.a`"),
         ("'trainer={nnodes: 1}'", ""),
@@ -193,6 +196,58 @@ def test_resolvers_of_a_program_of_an_author(tmp_path: Path, folder: str, text: 
     script = COMMAND.replace("-m verl.trainer.main_ppo", f"{folder}/main_dapo.py".lstrip("/"))
     found = errors(verified(tmp_path, f"{script} {TP}='${{double:1}}'\n"))
     assert len([message for message in found if "registers no resolver" in message]) == count
+
+
+@pytest.mark.parametrize(
+    ("words", "help_"),
+    [
+        ("-m verl/trainer/main_ppo.py", "write `verl.trainer.main_ppo`"),
+        ("-m verl/trainer/main_ppo", "write `verl.trainer.main_ppo`"),
+        ("-u -m verl.trainer.main_ppo.py", "write `verl.trainer.main_ppo`"),
+        ("verl.trainer.main_ppo", "write `-m verl.trainer.main_ppo`"),
+        ("-u verl.trainer.main_ppo", "write `-m verl.trainer.main_ppo`"),
+        ("-um verl.trainer.main_ppo", ""),
+        ("verl/trainer/main_ppo.py", ""),
+        ("-m torch.distributed.run -m verl.trainer.main_ppo", ""),
+        ("-m own.launch verl.trainer.main_ppo", ""),
+    ],
+)
+def test_a_file_is_no_module(tmp_path: Path, words: str, help_: str) -> None:
+    report = verified(tmp_path, f"{COMMAND.replace('-m verl.trainer.main_ppo', words)}\n")
+    findings = [finding for finding in report.findings if finding.message.startswith("Python finds no")]
+    assert [(finding.severity, finding.help) for finding in findings] == [(Severity.ERROR, help_)] * bool(help_)
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ("sed -i s/8/4/ verl/trainer/config/ppo_trainer.yaml", "incomplete"),
+        ("yq -i '.n = 1' $ROOT/verl/trainer/config/rollout/rollout.yaml", "incomplete"),
+        ("sed -i s/8/4/ verl/workers/fsdp_workers.py", "ok"),
+        ("sed -i s/8/4/ examples/config/rollout.yaml", "ok"),
+        ("sed -n s/8/4/p verl/trainer/config/ppo_trainer.yaml", "ok"),
+    ],
+)
+def test_an_edited_default_is_not_known(tmp_path: Path, before: str, expected: str) -> None:
+    assert verified(tmp_path, f"{before}\n{COMMAND}\n").verdict == expected
+    assert verified(tmp_path, f"{COMMAND}\n{before}\n").verdict == "ok"
+
+
+@pytest.mark.parametrize("value", ["$MORE trainer.total_epochs=1", "trainer.total_epochs=1 $MORE", " $MORE\ttrainer.total_epochs=1 "])
+def test_an_unset_variable_between_blanks_adds_no_setting(tmp_path: Path, value: str) -> None:
+    report = verified(tmp_path, f'MORE="{value}"\n{COMMAND} $MORE\n')
+    assert report.verdict == "ok"
+    assert [item.subject for item in report.unchecked if "it adds no setting" in item.why] == ["MORE"]
+    assert verified(tmp_path, f'MORE="${{MORE}}trainer.total_epochs=1"\n{COMMAND} $MORE\n').verdict == "incomplete"
+
+
+@pytest.mark.parametrize(
+    ("call", "reached"),
+    [('main "$@"', True), ("main $@", True), ('main x "${@}"', True), ('main "${@:1}"', True), ("main", False), ("main x", False)],
+)
+def test_a_function_that_checks_the_arguments_of_the_script(tmp_path: Path, call: str, reached: bool) -> None:
+    script = f'main() {{\nif [ "$#" -lt 2 ]; then echo usage; exit 1; fi\n{COMMAND} trainer.default_local_dir=$2\n}}\n{call}\n'
+    assert verified(tmp_path, script).verdict == ("ok" if reached else "unusable")
 
 
 def test_a_script_that_ends_before_its_program(tmp_path: Path) -> None:
