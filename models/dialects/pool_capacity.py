@@ -32,7 +32,7 @@ from ..pools import (
 from ..record import dataclass
 
 FIT, CPUS = "PW215", "PW502"
-MOST_TRIED = 24
+MOST_TRIED = 6
 Changes = Mapping[str, int]
 
 
