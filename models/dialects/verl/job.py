@@ -246,7 +246,7 @@ def add_hints(
 
 
 def find_hint(block: Value | None, name: str, key: str = "parallel") -> Value | None:
-    """Return the value of a hint of a component, by default the degrees; None if unset."""
+    """Return the value of a component's hint, by default the degrees; None if unset."""
     entry = hinted_entries(block).get(name)
     return entry.value.get(key) if entry is not None and isinstance(entry.value, MapNode) else None
 
