@@ -83,7 +83,7 @@ def compared(question: Question, answer: dict[str, Any]) -> Answers:
         error = "; ".join(refused)
         theirs = None if refused else {name: each["placements"] for name, each in answer["components"].items()}
     nodes = tuple(Node(rank, f"n{rank}", accelerators(count, model) if count else ()) for rank, (count, model) in enumerate(question.nodes))
-    reading = read(Source("run.yaml", question.text), Cluster(nodes), "rlinf", composer=Composer())
+    reading = read(Source("run.yaml", question.text), Cluster(nodes), "rlinf", composer=Composer(frameworks=("rlinf==a3816b59",)))
     report = verify(reading)
     ours: Placed | None = None
     if not report.errors and reading.problem is not None:

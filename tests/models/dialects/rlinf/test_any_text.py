@@ -137,6 +137,11 @@ def test_every_edit_of_a_component_mends_it(judged, labels: list[str], text: str
     report = judged(before, machines)
     edits = list(dict.fromkeys(finding.edit for finding in report.findings if finding.edit))
     assert all(finding.help for finding in report.errors)
-    if edits and all(finding.edit for finding in report.findings if finding.severity.value != "note" and finding.code < "PW8"):
+    is_named_once = len({*labels}) == len(labels)  # a group that is named twice is told without an edit
+    if (
+        edits
+        and is_named_once
+        and all(finding.edit for finding in report.findings if finding.severity.value != "note" and finding.code < "PW8")
+    ):
         after = judged(apply_edits(before, edits), machines)
         assert [finding.message for finding in after.findings if finding.code < "PW8"] == []

@@ -44,7 +44,7 @@ def legal(tmp_path: Path, actor: int, rollout: int) -> Iterator[int]:
     for trained, served in product(SHAPES, SHAPES):
         if trained[0] * trained[1] + served[0] * served[1] > 6:
             continue
-        reading = pw.load(script(tmp_path, trained, served, actor, rollout), cluster=CLUSTER)
+        reading = pw.load(script(tmp_path, trained, served, actor, rollout), cluster=CLUSTER, framework="verl==1dda039b")
         report = pw.verify(reading)
         if report.errors or any(each.code == "PW215" for each in report.findings):
             continue  # PW215: it fits only if Ray puts parts elsewhere than it prefers
@@ -59,7 +59,7 @@ def legal(tmp_path: Path, actor: int, rollout: int) -> Iterator[int]:
 @pytest.mark.parametrize(("actor", "rollout"), [(144, 119), (60, 200), (200, 60)])
 def test_no_shapes_take_less_than_the_plan_which_is_proved(tmp_path: Path, actor: int, rollout: int) -> None:
     every = list(legal(tmp_path, actor, rollout))
-    planned = pw.solve(script(tmp_path, (1, 1), (1, 2), actor, rollout), cluster=CLUSTER).planned
+    planned = pw.solve(script(tmp_path, (1, 1), (1, 2), actor, rollout), cluster=CLUSTER, framework="verl==1dda039b").planned
     assert planned is not None and planned.proved and len(every) > 5
     assert planned.best.nanoseconds == min(every)
 
