@@ -315,7 +315,8 @@ def _entry(context: Context, entry: Entry, name: str, in_flow: bool) -> Componen
     if labels is not None:
         return place_component(WrittenPlacement(context, name, notes.ranks(scalar, name, in_flow), labels, in_flow, group), spans)
     spec = WrittenPlacement(replace(context, cluster=None), name, notes.ranks(scalar, name, in_flow), (CLUSTER_LABEL,), in_flow)
-    notes.unsure("PW102", name, "its node group is not known", True, "Declare its node group")
+    is_declared = isinstance(group, Scalar) and group.text in context.groups.broken
+    notes.unsure("PW102", name, "its node group is not known", True, f"{'Correct' if is_declared else 'Declare'} its node group")
     resources, spec.fix = number_ranks(None, spec.labels), spec.correction(True)
     report_faults(spec, read_placement(spec.text.text, resources).faults, resources)
     return None

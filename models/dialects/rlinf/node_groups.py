@@ -7,7 +7,7 @@ ClusterConfig, reserved labels) and node.py (NodeProbe: no label twice).
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any, Iterator, Sequence
+from typing import Iterator, Sequence
 
 from ...configuration.notes import Notes, is_unknown
 from ...configuration.parts import PartReader, is_absent
@@ -97,8 +97,7 @@ def _environments(reader: PartReader, value: Value, nodes: Ranks, size: int | No
         if setting is None or ranks is None:
             continue
         if strays := without(ranks.ranges, nodes.ranges):
-            values: dict[str, Any] = {"node": strays[0].start, "nodes": nodes or "none", "nodes_of": nodes}
-            report(reader.notes, "env_configs elsewhere", group, setting, **values)
+            report(reader.notes, "env_configs elsewhere", group, setting, node=strays[0].start, nodes=nodes or "none", nodes_of=nodes)
             continue
         duplicates = tuple(stretch for interval in ranks.ranges for stretch in claims.claim(interval))
         if duplicates:
@@ -274,8 +273,7 @@ def _check_over_groups(notes: Notes, items: Sequence[Value], groups: list[Declar
                 continue
             seen.add((device.type, label, group.label))
             at = next(item for item in items if (name := find(item, "label")) and str(plain(name)) == group.label)
-            values: dict[str, Any] = {"node": rank, "type": device.type, "first": label, "kind": kind_of(at)}
-            report(notes, "hardware in two groups", group.label, at, **values)
+            report(notes, "hardware in two groups", group.label, at, node=rank, type=device.type, first=label, kind=kind_of(at))
 
 
 def machines_of(notes: Notes, count: int, at: Value, groups: list[DeclaredGroup], machines: Cluster | DeclaredNodes | None) -> Cluster:

@@ -29,10 +29,10 @@ from ...findings.wording import do, with_noun
 from ...model_cards import ModelUse, Split, engine_splits, megatron_splits, vocabulary_split, with_sizes
 from ...model_cards.stages import places_of
 from ...text.tree import Scalar
-from ..checks import Facts, divisors, find_near, multiples_near, set_to
+from ..checks import MULTIPLE, Divides, Facts, Number, divisors, find_near, multiples_near, set_to
 from ..lengths import lengths_of
 from .checks import REASONING, check_settings
-from .known import AT_LAUNCH, CHECKED, DEGREE, FSDP, INFERENCE, MEGATRON, SETTING
+from .known import AT_LAUNCH, CHECKED, DEGREE, FSDP, INFERENCE, LATE, MEGATRON, SETTING
 from .modes.state import DEMANDS, SHARES, Mode, ParallelSettings, Placer, figure_of
 
 
@@ -105,8 +105,7 @@ def runs(mode: Mode) -> None:
         run = engine_run if name == "rollout" else replace(_trained_run(settings, name), sequence=sequence)
         key = _PATH if plain_value(settings, _PATH) else f"{name}.model.model_path"
         # A component that divides nothing has no model yet.
-        use = mode.models.get(name) or ModelUse(str(plain_value(settings, key)), key, ())
-        mode.models[name] = replace(use, run=run)
+        mode.models[name] = replace(mode.models.get(name) or ModelUse(str(plain_value(settings, key)), key, ()), run=run)
 
 
 def _trained_run(settings: Settings, name: str) -> MemoryInput:
@@ -325,7 +324,15 @@ def _megatron(mode: Mode, prompts: Amount, group: Amount, batch: int, micro: Amo
     processes, parallel = mode.processes("actor"), mode.degrees("actor").parallel
     _replicate(mode, "actor", parallel, prompts, group)
     if processes and parallel and not processes % parallel.replica:
-        _derive_samples(mode, batch, micro, processes // parallel.replica)
+        replicas = processes // parallel.replica
+        _derive_samples(mode, batch, micro, replicas)
+        if not prompts.value * group.value % replicas and not mode.settings.flag("cluster.auto_scheduler", DEGREE):
+            left, mode.subject = Number(batch, f"{with_noun(batch, 'sample')} of an update"), "actor"
+            right = Number(micro.value * replicas, f"`{micro.name}` {micro.value} x {with_noun(replicas, 'replica')}", micro)
+            sizes = [] if batch % replicas else find_near(micro.value, divisors(batch // replicas))
+            help = "" if sizes else f"choose `algorithm.n_minibatches` so that the {with_noun(replicas, 'replica')} divide an update"
+            Divides(code=DEMANDS, source="Megatron-LM, core/num_microbatches_calculator.py; RLinf, rlinf/utils/initialize.py", when=LATE,
+                    message=MULTIPLE, left=left, right=right, suggest=sizes, change="right", help=help).run(mode)  # fmt: skip
     for name, degrees in inference_replicas(mode):
         component = mode.components.get(name)
         # A planned component has degrees with its times: it may run with other degrees.

@@ -219,8 +219,8 @@ def _apply_hints(mode: Mode, component: Component, shape: ProcessShape, parallel
     step = max(result.unit, result.step)
     divides = not mode.choices and (name != "actor" or not mode.profiled or mode.backend(name) != FSDP)
     if divides and result.least == result.most and result.least % step:
-        values: dict[str, Any] = {"amount": result.least, "step": step, "near": _format_near(result.least, step)}
-        mode.report("asks for no multiple", name, result.span("amount"), **values)
+        near = _format_near(result.least, step)
+        mode.report("asks for no multiple", name, result.span("amount"), amount=result.least, step=step, near=near)
     return result
 
 

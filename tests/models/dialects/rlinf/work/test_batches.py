@@ -7,7 +7,9 @@ from typing import Any, Callable
 
 import pytest
 import yaml
+from placewright.models.composition import Composer
 from placewright.models.dialects import rlinf
+from placewright.models.dialects.load import read as load
 from placewright.models.findings.finding import Severity
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
@@ -130,3 +132,41 @@ def test_an_unknown_batch_leaves_training_open_and_placement_not(key: str, value
     ]
     assert [report.verdict for report in reports] == ["incomplete", "ok"]
     assert [f"`{key}`" in missing.fact for missing in reports[0].missing] == [True]
+
+
+@pytest.mark.parametrize("release", ["0.1", "0.2", "0.3", "a3816b59"])
+@pytest.mark.parametrize(
+    ("numbers", "expected"),
+    [
+        ({"n_minibatches": 4, "training_batch_size_per_gpu": 4}, []),
+        ({"n_minibatches": 4, "training_batch_size_per_gpu": 3}, ["training_batch_size_per_gpu: 2` or `4`"]),
+        ({"n_minibatches": 8, "training_batch_size_per_gpu": 1}, []),
+        ({"n_minibatches": 64, "training_batch_size_per_gpu": 1}, ["choose `algorithm.n_minibatches`"]),
+    ],
+)
+def test_an_update_of_megatron_is_whole_micro_batches_of_all_replicas(release: str, numbers: dict[str, int], expected: list[str]) -> None:
+    root: dict[str, Any] = {
+        "cluster": {"num_nodes": 1, "component_placement": {"actor,rollout,reward": "all"}},
+        "runner": {"task_type": "reasoning"}, "data": {"rollout_batch_size": 32},
+        "algorithm": {"recompute_logprobs": True, "group_size": 8, **numbers}, "rollout": {},
+        "actor": {"training_backend": "megatron", "model": {"tensor_model_parallel_size": 1}},
+    }  # fmt: skip
+    source, composer = Source("run.yaml", yaml.safe_dump(root)), Composer(frameworks=(f"rlinf=={release}",))
+    findings = load(source, read_shorthand("x8"), level="training", composer=composer).findings
+    errors = [finding for finding in findings if finding.severity is Severity.ERROR]
+    assert [finding.code for finding in errors] == ["PW403"] * len(expected)
+    assert [word for finding, word in zip(errors, expected) if word not in finding.help] == []
+
+
+@pytest.mark.parametrize(("release", "is_refused"), [("0.1", True), ("0.2", False), ("0.3", False), ("a3816b59", False)])
+def test_the_precision_of_amp_is_refused_by_the_first_release(release: str, is_refused: bool) -> None:
+    root: dict[str, Any] = {
+        "cluster": {"num_nodes": 1, "component_placement": {"actor,rollout,reward": "all"}},
+        "runner": {"task_type": "reasoning"}, "data": {"rollout_batch_size": 32},
+        "algorithm": {"recompute_logprobs": True, "group_size": 8}, "rollout": {},
+        "actor": {"training_backend": "fsdp", "model": {}, "fsdp_config": {"amp": {"precision": "fp64"}}},
+    }  # fmt: skip
+    source, composer = Source("run.yaml", yaml.safe_dump(root)), Composer(frameworks=(f"rlinf=={release}",))
+    findings = load(source, read_shorthand("x8"), level="training", composer=composer).findings
+    messages = [finding.message for finding in findings if finding.severity is Severity.ERROR]
+    assert messages == ["`actor.fsdp_config.amp.precision` is `fp64`, which is unknown"] * is_refused
