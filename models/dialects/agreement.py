@@ -42,10 +42,13 @@ def with_shared_errors(reading: Reading, read: Callable[[Document], Reading]) ->
         error: [release for release, causes in causes_of.items() if causes.isdisjoint(_causes(error, choice.release, tops))]
         for error in errors
     }
-    milder = {error: _soften(error, choice.table.framework, names) for error, names in accepting.items() if not decisive.isdisjoint(names)}
+    milder = {
+        error: replace(error, severity=Severity.WARNING, disputed=True) for error in errors if not decisive.isdisjoint(accepting[error])
+    }
     if fewest and len(milder) == len(errors):
-        return reading
-    reading = replace(reading, findings=tuple(milder.get(finding, finding) for finding in reading.findings))
+        milder = {}
+    named = {error: _name_accepting(milder.get(error, error), choice.table.framework, accepting[error]) for error in errors}
+    reading = replace(reading, findings=tuple(named.get(finding, finding) for finding in reading.findings))
     if not milder:
         return reading
     why = f"the release is unknown: {choice.release} refuses what older releases accept"
@@ -66,8 +69,9 @@ def _causes(error: Finding, release: Release, tops: Sequence[Span | None]) -> se
     return {(error.code, message), *(((error.code, error.span),) if error.span not in (None, *tops) else ())}
 
 
-def _soften(error: Finding, framework: str, accepting: Sequence[Release]) -> Finding:
-    """Return an error as a warning that names the accepting releases."""
-    note = f"{framework} {spans_of(accepting)} {'accepts' if len(accepting) == 1 else 'accept'} it"
-    notes = (*(text for text in error.notes if not text.endswith((" accepts it", " accept it"))), note)
-    return replace(error, severity=Severity.WARNING, notes=notes, disputed=True)
+def _name_accepting(finding: Finding, framework: str, accepting: Sequence[Release]) -> Finding:
+    """Return a finding with the releases that accept it; of an error, only in place of such a note."""
+    notes = tuple(text for text in finding.notes if not text.endswith((" accepts it", " accept it")))
+    if accepting and (finding.disputed or notes != finding.notes):
+        notes += (f"{framework} {spans_of(accepting)} {'accepts' if len(accepting) == 1 else 'accept'} it",)
+    return finding if notes == finding.notes else replace(finding, notes=notes)
