@@ -9,7 +9,7 @@ from ..findings.finding import Finding, Severity, Unchecked, UnusableInput
 from ..findings.span import Span
 from ..reading import Reading
 from ..record import replace
-from ..releases.choice import state_release
+from ..releases.choice import ReleaseChoice, state_release
 from ..releases.release import Release, spans_of
 from ..text.document import Document
 
@@ -17,19 +17,35 @@ from ..text.document import Document
 def with_shared_errors(reading: Reading, read: Callable[[Document], Reading]) -> Reading:
     """Return a reading with the errors that the possible releases share; others are warnings.
 
-    Such a warning leaves the verdict open.
-    The document is read for each other possible release. Decisive are the releases with the fewest
-    errors; if they share none, all errors of the reading stay.
+    Such a warning leaves the verdict open. `read` reads the document, also for each other possible release.
     """
     document, choice = reading.document, reading.document.release
-    errors = _errors(reading)
-    if choice is None or choice.is_stated or not errors:
+    if choice is None or choice.is_stated:
         return reading
-    errors_of: dict[Release, Sequence[Finding]] = {choice.release: errors}
+
+    def read_for(release: Release) -> Reading:
+        return read(replace(document, release=state_release(choice.table, release)))
+
+    findings = share_errors(document, reading.findings, lambda release: read_for(release).findings)
+    unchecked = (*reading.unchecked, *unknown_release(choice, findings))
+    return replace(reading, findings=findings, unchecked=unchecked, session=replace(reading.session, for_release=read_for))
+
+
+def share_errors(
+    document: Document, findings: Sequence[Finding], findings_for: Callable[[Release], Sequence[Finding]]
+) -> tuple[Finding, ...]:  # fmt: skip
+    """Return findings with the errors that the possible releases share; others are disputed.
+
+    A disputed error is a warning. Decisive are the releases with the fewest errors; if they share none, all errors stay.
+    """
+    choice, errors = document.release, _errors(findings)
+    if choice is None or choice.is_stated or not errors:
+        return tuple(findings)
+    errors_of: dict[Release, Sequence[Finding]] = {choice.release: [*errors, *(finding for finding in findings if finding.disputed)]}
     for release in choice.possible:
         if release != choice.release:
             try:
-                errors_of[release] = _errors(read(replace(document, release=state_release(choice.table, release))))
+                errors_of[release] = _errors(findings_for(release))
             except UnusableInput as problem:
                 errors_of[release] = problem.findings
     fewest = min(map(len, errors_of.values()))
@@ -48,16 +64,19 @@ def with_shared_errors(reading: Reading, read: Callable[[Document], Reading]) ->
     if fewest and len(milder) == len(errors):
         milder = {}
     named = {error: _name_accepting(milder.get(error, error), choice.table.framework, accepting[error]) for error in errors}
-    reading = replace(reading, findings=tuple(named.get(finding, finding) for finding in reading.findings))
-    if not milder:
-        return reading
+    return tuple(named.get(finding, finding) for finding in findings)
+
+
+def unknown_release(choice: ReleaseChoice | None, findings: Sequence[Finding]) -> Sequence[Unchecked]:
+    """Return what leaves the verdict open, if a finding is disputed among the possible releases."""
+    if choice is None or not any(finding.disputed for finding in findings):
+        return ()
     why = f"the release is unknown: {choice.release} refuses what older releases accept"
-    add = f"Name the release that you run: `--framework {choice.table.framework.lower()}==VERSION`"
-    return replace(reading, unchecked=(*reading.unchecked, Unchecked("PW015", "", why, True, add)))
+    return (Unchecked("PW015", "", why, True, f"Name the release that you run: `--framework {choice.table.framework.lower()}==VERSION`"),)
 
 
-def _errors(reading: Reading) -> list[Finding]:
-    return [finding for finding in reading.findings if finding.severity is Severity.ERROR]
+def _errors(findings: Sequence[Finding]) -> list[Finding]:
+    return [finding for finding in findings if finding.severity is Severity.ERROR]
 
 
 def _causes(error: Finding, release: Release, tops: Sequence[Span | None]) -> set[object]:
@@ -70,7 +89,10 @@ def _causes(error: Finding, release: Release, tops: Sequence[Span | None]) -> se
 
 
 def _name_accepting(finding: Finding, framework: str, accepting: Sequence[Release]) -> Finding:
-    """Return a finding with the releases that accept it; of an error, only in place of such a note."""
+    """Return a finding with a note of the releases that accept it.
+
+    An error gets the note only in place of such a note.
+    """
     notes = tuple(text for text in finding.notes if not text.endswith((" accepts it", " accept it")))
     if accepting and (finding.disputed or notes != finding.notes):
         notes += (f"{framework} {spans_of(accepting)} {'accepts' if len(accepting) == 1 else 'accept'} it",)
