@@ -97,15 +97,15 @@ def verify(reading: Reading, why_not: HintCheck = no_hint_check, selection: Code
         return selection.split(findings_of(file, why_not, shares), file.source.name, file.document.texts)
 
     active, ignored_findings = split(reading)
-    disputed = [] if reading.session.for_release is None else [finding for finding in active if finding.disputed]
-    candidates = with_tested_edits(reading, active, lambda reread: split(reread, bool(disputed))[0])
+    disputes = [] if reading.session.for_release is None else [finding for finding in active if finding.disputed]
+    candidates = with_tested_edits(reading, active, lambda reread: split(reread, bool(disputes))[0])
     left_out = {item.finding: None for item in ignored_findings}
     findings, withheld = first_causes([*candidates, *left_out])
     visible = [finding for finding in findings if finding not in left_out]
     listing = merge_by_cause(_sort_findings(visible, reading.source.name), document.shared) if visible else []
     not_judged = [
         *reading.unchecked,
-        *(item for item in unknown_release(document.release, disputed) if item not in reading.unchecked),
+        *(item for item in unknown_release(document.release, disputes) if item not in reading.unchecked),
         *doubts_of(reading, listing),
         *(list_unchecked(given_part(problem), problem.build_given()) if problem is not None else ()),
         *withheld,

@@ -63,8 +63,8 @@ def share_errors(
     }
     if fewest and len(milder) == len(errors):
         milder = {}
-    named = {error: _name_accepting(milder.get(error, error), choice.table.framework, accepting[error]) for error in errors}
-    return tuple(named.get(finding, finding) for finding in findings)
+    with_notes = {error: _name_accepting(milder.get(error, error), choice.table.framework, accepting[error]) for error in errors}
+    return tuple(with_notes.get(finding, finding) for finding in findings)
 
 
 def unknown_release(choice: ReleaseChoice | None, findings: Sequence[Finding]) -> Sequence[Unchecked]:
