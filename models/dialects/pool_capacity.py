@@ -147,7 +147,8 @@ class PoolCapacity:
         if amount is None or amount.value != pool.parts[0].size:
             return []  # the size also depends on other numbers
         count, size, total = pool.count, pool.parts[0].size, sum(len(capacity.nodes) for capacity in capacities)
-        sizes = sorted(({capacity.largest(pool.cpus) for capacity in capacities} | set(range(1, min(size, 16) + 1))) - {0}, reverse=True)
+        largest = {capacity.largest(pool.cpus) for capacity in capacities}
+        sizes = sorted((largest | set(range(1, min(size, 16, max(largest)) + 1))) - {0}, reverse=True)
         smaller = [(count, part_size) for part_size in sizes if part_size < size]
         fewer = (
             (nodes, part_size) for nodes in range(min(count - 1, total), 0, -1) for part_size in sizes if is_single or part_size <= size

@@ -104,8 +104,10 @@ def read_script(
     reached.
     """
     script, variables, machine = _task(source)
-    path, exported = os.path.abspath(source.name), {*variables}
-    state = State(path, environment or {}, {"@": [], **variables}, exported=exported, doubting=doubting, readable=readable, vendors=vendors)
+    path, environment_names = os.path.abspath(source.name), {*variables}
+    state = State(
+        path, environment or {}, {"@": [], **variables}, exported=environment_names, doubting=doubting, readable=readable, vendors=vendors
+    )
     if command:
         _give(state, command)
     follower, findings = Follower(script, state), []
@@ -199,7 +201,7 @@ def _report_no_program(script: InterpretedScript) -> Finding:
 def _document(script: InterpretedScript, program_start: StartedProgram, number: int, count: int) -> Document:
     source, launch, composer, words = script.source, program_start.launch, program_start.composer, program_start.arguments
     words.refuse_positional(program_start.name)
-    command, lost_findings = source.span(*launch.started.place), (*_misnamed(program_start), *_lost_arguments(launch, script))
+    command, lost_findings = source.span(*launch.started.place), (*_check_program_name(program_start), *_lost_arguments(launch, script))
     machine, why = machine_of(launch, script.started, source)
     has_error = any(finding.severity is Severity.ERROR for finding in words.findings)
     program = Program(
@@ -268,17 +270,17 @@ def _line_ends(launch: LaunchCommand, source: Source) -> tuple[Finding, ...]:
     return (judge("PW012", "", message, span, label=label, help=f"run `dos2unix {os.path.basename(source.name)}`", edit=edit),)
 
 
-def _misnamed(program_start: StartedProgram) -> tuple[Finding, ...]:
+def _check_program_name(program_start: StartedProgram) -> tuple[Finding, ...]:
     """Report a file after `-m`, or a module without it: Python finds neither."""
     launch, name = program_start.launch, program_start.launch.program.plain
     words, module = launch.started.words, name.removesuffix(".py").strip("./").replace("/", ".")
     before = next((base(word.plain) for word, following in zip(words, words[1:]) if following is launch.program), "")
     is_module, is_file = (re.fullmatch(pattern, before) for pattern in (r"--module|-\w*m", r"python[0-9.]*|-\w"))
-    meant, what = (module, "module") if is_module else (f"-m {name}", "file")
+    name_that_python_finds, noun = (module, "module") if is_module else (f"-m {name}", "file")
     if not launch.program.certain or (module == name if is_module else module != name or not (is_file and program_start.is_known)):
         return ()
-    message, span = f"Python finds no {what} `{name[-60:]}`, so nothing starts", MappedWord(launch.program, program_start.source).whole
-    return (error("PW123", "", message, span, help=f"write `{meant}`"),)
+    message, span = f"Python finds no {noun} `{name[-60:]}`, so nothing starts", MappedWord(launch.program, program_start.source).whole
+    return (error("PW123", "", message, span, help=f"write `{name_that_python_finds}`"),)
 
 
 def _unset(name: str, must_be_set: bool) -> Unchecked:

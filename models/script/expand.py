@@ -73,7 +73,7 @@ def _split(stretches: Iterable[_Stretch]) -> tuple[list[WordText], frozenset[str
 
     An empty text makes no field alone, unless it is in quotes, without separators.
     """
-    fields, vanished, pieces, is_open = list[WordText](), list[WordText](), list[WordPiece](), False
+    fields, empty_words, pieces, is_open = list[WordText](), list[WordText](), list[WordPiece](), False
     for text, separators in (*stretches, (None, "")):
         for piece in text.pieces if text is not None else ():
             if not separators or piece.unknown or not piece.text:
@@ -85,13 +85,13 @@ def _split(stretches: Iterable[_Stretch]) -> tuple[list[WordText], frozenset[str
                 if not (match["sign"] or match["blank"]):
                     pieces.append(piece.cut(*match.span()))
                 else:
-                    (fields if is_open else vanished).append(WordText(tuple(pieces)))
+                    (fields if is_open else empty_words).append(WordText(tuple(pieces)))
                     pieces, is_open = [], False
         is_open = is_open or (text is not None and not separators)
         if text is None:
-            (fields if is_open else vanished).append(WordText(tuple(pieces)))
+            (fields if is_open else empty_words).append(WordText(tuple(pieces)))
             pieces, is_open = [], False
-    return fields, frozenset(name for text in vanished for name in text.unset)
+    return fields, frozenset(name for text in empty_words for name in text.unset)
 
 
 def _with_ends(texts: Iterable[WordText], separators: str) -> Iterator[_Stretch]:

@@ -178,8 +178,8 @@ class StartedProgram:
     def _editor_of(self, path: str) -> str:
         """Return the command that edits a file before; "" without any. Only the nearest folder is compared."""
         end = "/".join(["", *os.path.normpath(path).split("/")[-2:]])
-        edits = ((f"/{edited.lstrip('./')}", command) for edited, command in self.edits.items())
-        return next((command for edited, command in edits if end.endswith(edited) or edited.endswith(end)), "")
+        edits = ((f"/{path_edited.lstrip('./')}", command) for path_edited, command in self.edits.items())
+        return next((command for path_edited, command in edits if end.endswith(path_edited) or path_edited.endswith(end)), "")
 
     def _places(self, path: str, *further: str) -> Iterator[NamedPath]:
         """Yield the readable folders that a path, or one of `further`, may name.

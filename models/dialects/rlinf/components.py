@@ -91,10 +91,8 @@ def read_labels(notes: Notes, value: Value, name: str, declaration: DeclaredGrou
     if len(labels) > 1:
         report(notes, "several node groups", name, value, count=len(labels))
     corrections = [label if label in {*candidates, ""} else nearest(label.strip(), candidates) if is_short else None for label in labels]
-    better, choices = (
-        ",".join(filter(None, corrections)),
-        [*(f"`{label}`" for label in candidates[:12]), *(["..."] if candidates[12:] else [])],
-    )
+    better = ",".join(filter(None, corrections))
+    choices = [*(f"`{label}`" for label in candidates[:12]), *(["..."] if candidates[12:] else [])]
     starts = accumulate((len(piece) + 1 for piece in pieces), initial=0)
     for label, correction, start in zip(labels, corrections, (text.text.find(label, start) for label, start in zip(labels, starts))):
         place = text.part(start, start + len(label)) if text.shift is not None and label else text.scalar
@@ -225,8 +223,7 @@ def shared_nodes(cluster: Cluster, labels: tuple[str, ...]) -> list[int]:
     """Return nodes in several of the groups, where nodes are placed on; RLinf refuses them."""
     if len(labels) == 1 or cluster.kind(labels) != NODE:
         return []
-    count = Counter(node for label in labels for node in cluster.groups[label].node_ranks)
-    return [node for node, times in count.items() if times > 1]
+    return [node for node, times in Counter(node for label in labels for node in cluster.groups[label].node_ranks).items() if times > 1]
 
 
 KEYS = ("node_group", "placement")

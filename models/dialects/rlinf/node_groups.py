@@ -323,5 +323,4 @@ def warn_of_hidden(notes: Notes, cluster: Cluster) -> None:
     most = max((len(group.node.accelerators) for group in cluster.alike), default=0)
     if machine is None or machine.variable != "CUDA_VISIBLE_DEVICES" or not 0 < (machine.accelerators or 0) < most:
         return
-    at = machine.accelerators_span or notes.document.root.span
-    report(notes, "accelerators hidden", "", at, shown=machine.accelerators, most=most)
+    report(notes, "accelerators hidden", "", machine.accelerators_span or notes.document.root.span, shown=machine.accelerators, most=most)

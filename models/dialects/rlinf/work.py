@@ -63,8 +63,7 @@ def sizes(mode: Mode) -> None:
         tp, pp, cp = (amount.value for amount in amounts)
         size = mode.derive(name, REPLICA_SIZE, tp * pp * cp, f"tp {tp} x pp {pp} x cp {cp}", *amounts)
         if processes % size == 0:
-            replicas = f"{with_noun(processes, 'process')} // {size} a replica"
-            mode.derive(name, DATA_PARALLEL_SIZE, processes // size, replicas, *amounts)
+            mode.derive(name, DATA_PARALLEL_SIZE, processes // size, f"{with_noun(processes, 'process')} // {size} a replica", *amounts)
     if mode.packs:
         _engines(mode)
 
@@ -172,8 +171,7 @@ def _add_trained(mode: Mode, name: str, role: str, key: str) -> None:
     splits = [*(split for split in megatron_splits(places, when=WITH_MODEL) if name == role or split.degree != "ep"), vocabulary]
     # An engine's tp is at most that of the actor, so both are lowered together.
     if name == "actor" and mode.components.get("rollout") and mode.placer is not Placer.HYBRID and engine:
-        minimum = (engine.name, engine.value)
-        splits = [replace(split, at_least=minimum) if split.degree == "tp" else split for split in splits]
+        splits = [replace(split, at_least=(engine.name, engine.value)) if split.degree == "tp" else split for split in splits]
     _add(mode, name, key, degrees, tuple(splits), experts)
 
 
@@ -191,12 +189,10 @@ def environments(mode: Mode) -> None:
     """Add the shares and relations of an embodied job."""
     if "env" not in {*mode.written, *mode.components}:
         return
-    phases_of_job, stages = mode.phases, mode.settings.whole("rollout.pipeline_stage_num", SHARES, 1)
+    settings, phases_of_job, stages = mode.settings, mode.phases, mode.settings.whole("rollout.pipeline_stage_num", SHARES, 1)
     if not phases_of_job or stages is None:
         return
-    is_decoupled = (
-        mode.task != "offline" and not mode.settings.is_older_than("0.3") and mode.settings.flag("runner.enable_decoupled_mode", SHARES)
-    )
+    is_decoupled = mode.task != "offline" and settings.since("0.3") and settings.flag("runner.enable_decoupled_mode", SHARES)
     if is_decoupled and mode.components.get("rollout"):
         mode.relations.append(Relation(NOT_FEWER, ("env", "rollout"), None, "RLinf's decoupled mode"))
     simulators, policies = mode.processes("env"), mode.processes("rollout")
@@ -218,9 +214,7 @@ def _deal_out(mode: Mode, phase: str, total: Amount, stages: Amount, groups: Amo
     if processes and stages.value > 1:
         formula = f"{with_noun(total.value, 'environment')} // {with_noun(processes, 'process')} // {with_noun(stages.value, 'stage')}"
         mode.derive("env", f"environments per stage to {phase}", total.value // processes // stages.value, formula, total, stages)
-    is_pipelined = (
-        phase == "train" and not mode.settings.is_older_than("0.3") and mode.settings.flag("runner.use_training_pipeline", SHARES)
-    )
+    is_pipelined = phase == "train" and mode.settings.since("0.3") and mode.settings.flag("runner.use_training_pipeline", SHARES)
     reason, is_proved = _verdict(mode, total.value, stages.value, groups.value, bool(is_pipelined))
     mode.share("env", total, WHAT, reason, stages, groups, proved=is_proved)
     if is_pipelined:

@@ -105,9 +105,8 @@ def rewrite(source: Source, section: MapNode, lines: Mapping[str, Line]) -> list
     The others of an entry keep its value; the changed ones stand behind it, equal ones together.
     """
     edits = []
-    separator = (
-        ", " if section.flow else line_end(source.text) + indent_of(section.entries[0].key.span if section.entries else section.span)
-    )
+    first = section.entries[0].key.span if section.entries else section.span
+    separator = ", " if section.flow else line_end(source.text) + indent_of(first)
     for entry in section:
         key, end, names = entry.key.span, entry.value.span.end_in_use, names_of(entry)
         by_line: dict[str, list[str]] = {}

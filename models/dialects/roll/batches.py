@@ -117,8 +117,7 @@ class BatchChecks(RollChecks):
     def _check_prompts(self, batch: Amount) -> None:
         step = self._step()
         for role in self.setup.list_declared(ACTOR_TRAIN):
-            is_replaced = self.pipeline.pure_opd and not role.created  # the student replaces it
-            if role.by_megatron and not is_replaced:
+            if role.by_megatron and (role.created or not self.pipeline.pure_opd):  # else the student replaces it
                 self._dealt_out(role, batch, step)
         answers = self.answers_of() if self.training and self.pipeline.ppo and not self.pipeline.agentic else None
         if answers is not None and batch.value > 0 and self.pipeline.updates_models:

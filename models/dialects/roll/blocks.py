@@ -160,11 +160,8 @@ def pipeline_of(notes: Notes, settings: Settings, program: Program | None) -> Pi
     If another pipeline with other roles fits the keys too, the guess is noted as unchecked.
     """
     root = settings.at("")
-    strange = (
-        [entry.key.text for entry in root if entry.key.text not in ALL_BLOCKS and is_worker(entry.value)]
-        if isinstance(root, MapNode)
-        else []
-    )
+    entries = root.entries if isinstance(root, MapNode) else ()
+    strange = [entry.key.text for entry in entries if entry.key.text not in ALL_BLOCKS and is_worker(entry.value)]
 
     def has(*keys: str) -> bool:
         """Return True if the file has any of the keys, or a misspelt role instead."""
@@ -191,5 +188,4 @@ def pipeline_of(notes: Notes, settings: Settings, program: Program | None) -> Pi
 
 
 def _build_distillation(settings: Settings) -> Pipeline:
-    agentic = settings.word("pure_opd_pipeline_type", RULE) == "agentic"
-    return pipelines()["opd_agentic" if agentic else "opd_rlvr"]
+    return pipelines()["opd_agentic" if settings.word("pure_opd_pipeline_type", RULE) == "agentic" else "opd_rlvr"]

@@ -328,8 +328,7 @@ def _meant_ids(notes: Notes, subject: str, entry: Entry, value: Value) -> Ids | 
 def ids_edit(notes: Notes, role: Role, ids: Ids) -> tuple[str, Edit | None]:
     """Return text and edit for different ids of a role. No edit if the text stands elsewhere."""
     better = text_of(ids)
-    edit = rewritten(notes.text(role.mapping, role.key), better) if isinstance(role.mapping, Scalar) else None
-    return better, edit
+    return better, rewritten(notes.text(role.mapping, role.key), better) if isinstance(role.mapping, Scalar) else None
 
 
 def rewritten(text: ScalarText, better: str) -> Edit | None:

@@ -65,5 +65,4 @@ def _open(content: Value) -> Value:
     """Return a content with unknown values in place of nulls."""
     if isinstance(content, MapNode):
         return replace(content, entries=tuple(Entry(entry.key, _open(entry.value)) for entry in content))
-    is_null = isinstance(content, Scalar) and content.is_null
-    return Scalar("", UNRESOLVED, content.span) if is_null else content
+    return Scalar("", UNRESOLVED, content.span) if isinstance(content, Scalar) and content.is_null else content

@@ -128,5 +128,4 @@ def has_worker_blocks(value: Value) -> bool:
 
 def dotted_keys(root: MapNode) -> list[Entry]:
     """Return top-level keys such as `actor_train.device_mapping`. ROLL drops them."""
-    worker_keys = (DEVICES, WORLD_SIZE, PER_WORKER)
-    return [entry for entry in root if "." in entry.key.text and entry.key.text.rsplit(".", 1)[1] in worker_keys]
+    return [entry for entry in root if entry.key.text.rpartition(".")[1:] in ((".", DEVICES), (".", WORLD_SIZE), (".", PER_WORKER))]

@@ -219,8 +219,7 @@ class DeviceReservation(RollChecks):
             lines.append(f"the script shows ROLL {with_noun(devices, 'device')} of its own node, and ROLL counts as many on all nodes")
         values = {"names": text, "highest": highest, "node": highest // devices, "has": self._describe(), "ids": ids, "help": help}
         report(self.notes, "beyond", first.key, first.place, edit, "error", lines, **values)
-        also = tuple(role.key for role in roles if role is not first)
-        self.notes.findings[-1] = replace(self.notes.findings[-1], also=also)
+        self.notes.findings[-1] = replace(self.notes.findings[-1], also=tuple(role.key for role in roles if role is not first))
 
     def _fix_ids(self, limit: int) -> tuple[str, Edit | None]:
         """Return help and edit that keep the roles on existing devices: the same ids, or the first ones."""

@@ -106,8 +106,7 @@ class Profile:
         return keys_by_class
 
     def _select(self, runs: Iterable[list[Any]]) -> list[Any] | None:
-        table = read_releases(RELEASES)
-        return next((run[2:] for run in runs if table.holds(Range(*run[:2]), self.release)), None)
+        return next((run[2:] for run in runs if read_releases(RELEASES).holds(Range(*run[:2]), self.release)), None)
 
     def keys(self, name: str) -> dict[str, list[Any]]:
         """Return the keys of a class, inherited ones included: type and default; {} if unknown."""
@@ -194,8 +193,7 @@ def releases_with_key(key: str, part: str = "") -> tuple[Release, ...]:
 
 
 def _ranges_of(strategy: str) -> list[Range]:
-    runs = fact_file("keys")["keys"]["StrategyArguments.strategy_name"]
-    return [Range(*run[:2]) for run in runs if strategy in _words(run[2])]
+    return [Range(*run[:2]) for run in fact_file("keys")["keys"]["StrategyArguments.strategy_name"] if strategy in _words(run[2])]
 
 
 # Releases that a file can be for.

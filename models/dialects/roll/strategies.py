@@ -364,8 +364,7 @@ def group_ranks(setup: RollSetup, role: Role, size: int, workers: str) -> None:
     """
     component = group_meshes(setup.components[role.key])
     if component.step % size and component.parallel.replica:
-        whole = _multiply_ranks(component, component.step, size)
-        check_whole(setup, role, whole, f"to share GPUs with the workers of {workers} it needs")
+        check_whole(setup, role, _multiply_ranks(component, component.step, size), f"to share GPUs with the workers of {workers} it needs")
 
 
 def check_whole(setup: RollSetup, role: Role, component: Component, why: str) -> None:

@@ -144,8 +144,7 @@ class Configuration(Settings):
 
     def say(self, path: str, rule: str, why: str, decides: bool = False, add: str = "") -> None:
         """See `Settings.say`; of training, numbers of its arithmetic alone decide."""
-        is_counted = rule not in TRAINING_RULES or f".{path}".endswith(_COUNTED)
-        super().say(path, rule, why, decides and is_counted, add)
+        super().say(path, rule, why, decides and (rule not in TRAINING_RULES or f".{path}".endswith(_COUNTED)), add)
 
     def whole(
         self, path: str, rule: str, default: int | None = None, minimum: int = 1, fits: int | None = None, exact: bool = False
@@ -269,5 +268,4 @@ class Configuration(Settings):
 
     def shards_key(self, name: str) -> str:
         """Return the key of a component's number of FSDP shards; "" without a key."""
-        keys = _FACTS["shards"]["keys since 0.8.0" if self.since("0.8.0") else "keys"]
-        return str(keys.get(name, ""))
+        return str(_FACTS["shards"]["keys since 0.8.0" if self.since("0.8.0") else "keys"].get(name, ""))

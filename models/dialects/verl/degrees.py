@@ -73,8 +73,7 @@ def read_trained_degrees(settings: Configuration, owner: str, section: str) -> D
     strategy = settings.word(f"{owner}.strategy", DEGREES)
     if strategy is None:
         return None
-    keys = STRATEGIES.get(strategy, {})
-    return _degrees(settings, {degree: f"{section}.{strategy}.{key}" for degree, key in keys.items()})
+    return _degrees(settings, {degree: f"{section}.{strategy}.{key}" for degree, key in STRATEGIES.get(strategy, {}).items()})
 
 
 def tuner_of(settings: Configuration) -> str | None:
@@ -123,9 +122,7 @@ def degrees_in(settings: Configuration, pool: Pool | None, name: str) -> Degrees
 
 def own_amounts(settings: Configuration, pools: Sequence[Pool], name: str) -> Mapping[str, Amount]:
     """Map degrees to settings; empty if another component owns the degrees."""
-    if leader_of(settings, pools, name) is not None:
-        return {}
-    degrees = degrees_in(settings, _pool_with(pools, name), name)
+    degrees = degrees_in(settings, _pool_with(pools, name), name) if leader_of(settings, pools, name) is None else None
     return degrees[1] if degrees else {}
 
 

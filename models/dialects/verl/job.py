@@ -35,8 +35,6 @@ from .configuration import SEQUENCE, Configuration
 from .degrees import APART, OWNERS, TUNES, Degrees, degrees_in, is_engine, is_teacher, leader_of, own_amounts, place_of, section_of
 from .programs import FULLY_ASYNC, TRAINERS, ProgramKind
 
-_FIXED = {"accelerators_per_process": "per_process", "cpus": "cpus"}
-"""Key of the hints -> field of a component that verl fixes."""
 REASON = "verl runs all roles of a pool in the same processes"
 DEGREES, FIT, PLANNED = "PW208", "PW215", "PW604"
 MEND = "fix this and plan again: until then, of the counts that verl refuses, those are planned that have fewest such reasons"
@@ -124,8 +122,7 @@ def _component(settings: Configuration, pool: Pool, name: str, size: int, has_si
         spans |= dict.fromkeys(("name", "placement", "amount"), place)
     if degrees := place_of(amounts):
         spans["parallel"] = degrees
-    is_tuned = settings.entry.kind in TUNES and name == "actor"
-    role = roles.STUDENT if is_tuned else roles.TEACHER if is_teacher(name) else _ROLES[name]
+    role = roles.STUDENT if settings.entry.kind in TUNES and name == "actor" else roles.TEACHER if is_teacher(name) else _ROLES[name]
     strategy = (settings.word(f"{OWNERS[name]}.strategy", DEGREES) if name in OWNERS else "") or ""
     backend = "fsdp" if strategy == "fsdp2" else strategy
     cpus = pool.cpus if name == pool.components[0] else 0  # a pool reserves CPUs once
@@ -222,18 +219,18 @@ def add_hints(
         return HintedJob(components, relations)
     from ...hints.block import add_block
 
-    tied_names = [name for name in timed_names(block) if _hint(block, name) is None] if follow else []
+    tied_names = [name for name in timed_names(block) if find_hint(block, name) is None] if follow else []
     draft = add_block(block, cluster, components, settings.notes.findings, relations, tied_names)
     hinted_components, choices = [], dict[str, tuple[Parallel, ...]]()
     for component in draft.components:
         before, name = by_name[component.name], component.name
-        for key, field_name in _FIXED.items():
-            hint, hint_value, verl_value = _hint(block, name, key), getattr(component, field_name), getattr(before, field_name)
+        for key, field_name in (("accelerators_per_process", "per_process"), ("cpus", "cpus")):  # verl fixes the fields
+            hint, hint_value, verl_value = find_hint(block, name, key), getattr(component, field_name), getattr(before, field_name)
             if hint is not None and hint_value != verl_value:
                 message = f"`{key}` of `{name}` is {hint_value}, but verl makes it {verl_value or 'none'}"
                 settings.notes.error("PW121", name, message, hint, "differs", f"leave `{key}` out of the hints")
         component = replace(component, per_process=before.per_process, cpus=before.cpus)
-        parallel = _hint(block, name)
+        parallel = find_hint(block, name)
         if parallel is not None and component.timed:
             amounts = own_amounts(settings, pools, name)
             open_ = _open_degrees(settings, name, draft.choices.get(name, (component.parallel,)), amounts, parallel)
@@ -248,12 +245,8 @@ def add_hints(
     return HintedJob(tuple(hinted_components), known_relations, choices, links=links, preference=draft.preference, workload=draft.workload)
 
 
-def says_degrees(settings: Configuration, name: str) -> bool:
-    """Return True if the hints of a component state degrees."""
-    return _hint(settings.tree(HINTS), name) is not None
-
-
-def _hint(block: Value | None, name: str, key: str = "parallel") -> Value | None:
+def find_hint(block: Value | None, name: str, key: str = "parallel") -> Value | None:
+    """Return the value of a component's hint, by default the degrees; None if unset."""
     entry = hinted_entries(block).get(name)
     return entry.value.get(key) if entry is not None and isinstance(entry.value, MapNode) else None
 

@@ -311,8 +311,7 @@ class _Keys:
     def _find_hidden(self, key: str, better: str) -> str:
         """Return the unlisted key that verl reads, nearer than `better`; "" if none."""
         owner, _, name = key.rpartition(".")
-        in_dataclass = any(f"{owner}.".startswith(f"{section}.") for section in self._sections)
-        if in_dataclass and self._holds(self._field(owner, name)[2]):
+        if any(f"{owner}.".startswith(f"{section}.") for section in self._sections) and self._holds(self._field(owner, name)[2]):
             return key
         limit = min(SLIP, distance(key, better) - 1) if better else SLIP
         candidate = closest(key, REAL, limit) or ""

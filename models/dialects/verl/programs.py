@@ -42,7 +42,6 @@ FULLY_ASYNC = "verl.experimental.fully_async_policy.fully_async_main"
 VLA = "verl.experimental.vla.main_ppo"
 PROCESSES = "verl.trainer.fsdp_sft_trainer"
 ENGINE_PROCESSES = "verl.trainer.sft_trainer"
-EVALUATION = "verl.trainer.main_eval"
 DECLARED = "verl.trainer.ppo.ray_trainer"
 _OWN = ("_self_", "hydra")
 SPEC, DRAFT = "resource_pool_spec", "topology.device_pools"
@@ -187,8 +186,7 @@ def _ends_alike(module: str, words: Sequence[str], size: int) -> bool:
 def names_in(name: str) -> int:
     """Return the bits of the releases with a program of this name; 0 if unknown."""
     module = module_of(name)
-    runs = next((data["names"][module] for data in _FACTS.values() if module in data.get("names", {})), ())
-    return releases().mask(runs)
+    return releases().mask(next((data["names"][module] for data in _FACTS.values() if module in data.get("names", {})), ()))
 
 
 def entry_of(notes: Notes, root: MapNode, program: Program | None) -> EntryPoint:
@@ -229,7 +227,7 @@ def _entry_of(notes: Notes, root: MapNode, program: Program | None) -> EntryPoin
     if match is not None or not has("sections"):
         why = "runs on CPUs" if match else "is not known here, and nothing that is set places anything"
         notes.unsure("PW122", "", f"`{name}` {why}", not match, WORKS_LIKE)
-        return entry_in(EVALUATION)
+        return entry_in("verl.trainer.main_eval")
     entry = entry_of_keys(root)
     why = f"is not known here; it is taken to place its roles as `{entry.program}` does, its defaults are not known"
     near = closest(module_of(name), _FACTS, SLIP)
@@ -273,8 +271,7 @@ def table_of(name: str, index: int, choices: tuple[tuple[str, str | None], ...] 
     if tree is None:
         return None
     path = catalog.path(name, index)
-    release = releases().names[index]
-    source = f"verl {release}, {path}" if path.startswith(("verl/", "examples/", "recipe/")) else f"verl-recipe, {path}"
+    source = f"verl {releases().names[index]}, {path}" if path.startswith(("verl/", "examples/", "recipe/")) else f"verl-recipe, {path}"
     return make_table(name, tree, source, choices)
 
 
@@ -287,10 +284,8 @@ def configuration_of(document: Document, entry: EntryPoint) -> str:
     if program is not None and program.config_name:
         name = bare(program.config_name)
         return name if name in index else base_in_defaults(document)
-    if program is not None:
-        # The name is given, but unknown.
-        unsaid = any(name == "--config-name" for name, _ in program.options)
-        return "" if unsaid else entry.configuration
+    if program is not None:  # the name may be given, but unknown
+        return "" if any(name == "--config-name" for name, _ in program.options) else entry.configuration
     name = bare(document.source.name)
     if document.source.root.get("defaults") is not None:
         return base_in_defaults(document) or (name if name in index else "")

@@ -185,8 +185,7 @@ class VerlReader(Reader):
         if self.instead is not None:
             return False
         trial, before = self.change(changes, self.level).setup()[0], {finding.message for finding in self.notes.findings}
-        after = trial.settings.notes.findings
-        errors = [finding for finding in after if finding.severity is Severity.ERROR or finding.code == ROUNDED]
+        errors = [finding for finding in trial.settings.notes.findings if finding.severity is Severity.ERROR or finding.code == ROUNDED]
         return all(finding.message in before for finding in errors) and all(map(trial.is_whole, trial.components))
 
 
@@ -283,8 +282,7 @@ class VerlOpening:
         hint_choices = {name: choices[name] for name in choices if find(root, f"{HINTS}.components.{name}.parallel") is not None}
         amounts, jobs = self._own(hint_choices), [problem.job]
         job_with = self._job_with(reading, problem, amounts, results, jobs)
-        base_job = replace(problem.job, choices=hint_choices)
-        job, refusals = with_dependent_degrees(base_job, self._leaders(amounts), job_with)
+        job, refusals = with_dependent_degrees(replace(problem.job, choices=hint_choices), self._leaders(amounts), job_with)
         # Degrees that follow from sizes: of the file itself, and of the file with each choice.
         on_sizes = dict[str, tuple[Parallel, ...]]()
         for name, degrees in (pair for variant in jobs for pair in variant.choices.items() if pair[0] not in hint_choices):

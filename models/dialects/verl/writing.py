@@ -43,10 +43,11 @@ from ...text.tree import Scalar
 from ...training_job import TrainingJob
 from ..dialect import UNCHANGED, Degrees, Rendering
 from ..pool_sizes import find_changes
+from ..skeleton import HINTS
 from ..written import Data, append_settings, edits_of, flat, merge_keys, put, refuse_writing
 from .configuration import SEQUENCE, Configuration
 from .degrees import OWNERS
-from .job import NAMES, is_open, says_degrees
+from .job import NAMES, find_hint, is_open
 from .pools import TORN
 from .programs import MAIN_PPO, ONE_STEP_OFF, SLOTS, VLA, entry_in, facts
 from .reader import VerlReader, read
@@ -72,7 +73,7 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
     changes, through = dict[str, int](), dict[str, int]()
     for name, parallel in degrees.items():
         # Degrees that are not open follow from other numbers, and stay as written.
-        if (job is None or name not in job.planning.tied) and says_degrees(settings, name):
+        if (job is None or name not in job.planning.tied) and find_hint(settings.tree(HINTS), name) is not None:
             amounts = reader.own(name)
             changes |= {amounts[degree].name: value for degree, value in find_changes(amounts, parallel).items()}
             references = {degree: amount for degree, amount in amounts.items() if amount.scalar and amount.scalar.origin is not None}
@@ -95,8 +96,7 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
         return min(best, key=lambda written: written[0])[1]
     for pool in open_:
         if len(set(counts := _counts(pool, assignment))) > 1:
-            counts_text = ", ".join(map(str, counts[:8]))
-            raise refuse_writing(pool.components[0], f"the parts of `{pool.name}` would differ: {counts_text}")
+            raise refuse_writing(pool.components[0], f"the parts of `{pool.name}` would differ: {', '.join(map(str, counts[:8]))}")
     raise refusals[0]
 
 
@@ -344,8 +344,7 @@ class _VerlWriter:
         divides_none = verl_degrees == Parallel() and component.backend != "megatron"
         backend = "fsdp" if divides_none or (component.backend == "fsdp" and verl_degrees == Parallel(cp=parallel.cp)) else "megatron"
         if component.backend not in ("", backend):
-            message = f"`{component.name}` is trained by {component.backend}, in verl by {backend}"
-            self.losses.append(note_loss(component.name, message))
+            self.losses.append(note_loss(component.name, f"`{component.name}` is trained by {component.backend}, in verl by {backend}"))
         if backend == "fsdp":
             return {"strategy": "fsdp"} | ({SEQUENCE: parallel.cp} if parallel.cp > 1 else {})
         degrees = {"tensor_model": parallel.tp, "pipeline_model": parallel.pp, "context": parallel.cp, "expert_model": parallel.ep}
@@ -392,8 +391,7 @@ def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
             keys[f"{owner}.megatron.expert_tensor_parallel_size"] = component.estimate.expert_tp or parallel.tp
         elif strategy == "fsdp" and parallel.cp > 1:  # sequences of one rank are packed before they are divided
             keys["actor_rollout_ref.model.use_remove_padding"] = True
-    tree = put(base, keys)
-    settings = [f"    {key}={_word(value)} \\" for key, value in flat(tree).items()]
+    settings = [f"    {key}={_word(value)} \\" for key, value in flat(put(base, keys)).items()]
     lines = [
         "#!/usr/bin/env bash",
         f"# {title}",

@@ -62,8 +62,7 @@ def _model_parallel(mode: Mode) -> None:
     clear_degrees(mode)
     _actor(mode)
     shape = _rollout(mode, current)
-    degrees = engine_degrees(mode, shape)
-    pack(mode, "rollout", shape, degrees)
+    pack(mode, "rollout", shape, engine_degrees(mode, shape))
     if current is Arrangement.DISAGGREGATED and "actor" not in mode.planned:
         check_engine_weights(mode)
     if current in APART:
@@ -263,10 +262,6 @@ TRAINED = ("actor", "rollout")
 """Further components that embodied programs look up for training."""
 
 
-def _known_components() -> frozenset[str]:
-    return frozenset(name for task in facts("tasks").values() for name in task["starts"])
-
-
 def need_components(mode: Mode, *names: str) -> None:
     """Note an error per required component without a placement."""
     for name in names:
@@ -317,7 +312,8 @@ def check_names(mode: Mode) -> None:
 
     A misspelling is an error; components of other tasks are one note, all others warnings.
     """
-    known_names, starts, is_whole = _known_components(), mode.facts["starts"], bool(mode.task) and not mode.notes.partial
+    known_names = frozenset(name for task in facts("tasks").values() for name in task["starts"])
+    starts, is_whole = mode.facts["starts"], bool(mode.task) and not mode.notes.partial
     foreign = [name for name in mode.written if name not in starts and mode.settings.at(name) is None]
     for name in (candidate for candidate in foreign if candidate not in known_names):
         span, missing_name = mode.written[name], nearest(name, [candidate for candidate in mode.facts["needs"] if not mode.has(candidate)])

@@ -101,13 +101,8 @@ def fits_whole(mode: Mode, name: str, count: int, shape: ProcessShape, tp: Amoun
     """Return True if the accelerators are a multiple of the shape's block."""
     if rest := count % shape.block:
         text = f"processes of {shape.per_process}" + (f" that interleave by {shape.stride}" if shape.stride > 1 else "")
-        values: dict[str, Any] = {
-            "count": count,
-            "shape": text,
-            "rest": rest,
-            "block": shape.block,
-            "near": _format_near(count, shape.block),
-        }
+        near = _format_near(count, shape.block)
+        values: dict[str, Any] = {"count": count, "shape": text, "rest": rest, "block": shape.block, "near": near}
         premises = ("actor",) if shape.stride > 1 else ()  # its tp
         mode.report("not whole processes", name, premises=premises, further=(tp.text,) if tp and tp.scalar else (), **values)
     return not rest

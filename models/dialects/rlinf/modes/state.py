@@ -150,9 +150,8 @@ def task_of(notes: Notes, settings: Settings) -> str:
         return task
     close = nearest(task, TASKS)
     edit = settings.becomes("runner.task_type", close) if close else None
-    report(
-        notes, "task unknown", "runner", value, edit, task=task[:60], help=f"write `{close}`" if close else "write one of them", tasks=TASKS
-    )
+    help = f"write `{close}`" if close else "write one of them"
+    report(notes, "task unknown", "runner", value, edit, task=task[:60], help=help, tasks=TASKS)
     return close or ""
 
 

@@ -97,8 +97,7 @@ def _judge(work: VerlWork, demand: Demand) -> None:
     overrides: dict[str, Any] = {"code": demand.get("code", MODE), "source": source}
     if isinstance(demand.get("values"), str):
         overrides["values"] = work.settings.words(demand["values"])
-    keys_of_code = facts("settings")["own_code"]["keys"] if demand.get("own_code") is True else ()
-    if demand.get("own_code") and work.loads_code(*keys_of_code):
+    if demand.get("own_code") and work.loads_code(*(facts("settings")["own_code"]["keys"] if demand["own_code"] is True else ())):
         overrides["severity"] = Severity.WARNING
     when = when_served(work, subject, demand["when"]) if "engine" in demand else demand["when"]
     overrides["when"] = "IN_WORKERS" if when == "AT_START" and not work.is_checked_at_start else when

@@ -29,7 +29,6 @@ from .work import ACCELERATORS, ACTOR, DEGREES, MODE, NUMBERS, REFERENCE, ROLLOU
 
 ACTORS, CRITICS, REFERENCES = f"{ACTOR}.strategy", "critic.strategy", f"{REFERENCE}.strategy"
 FSDP, KNOWN = ("fsdp", "fsdp2"), ("fsdp", "fsdp2", "megatron")
-DYNAMIC = f"{ACTOR}.use_dynamic_bsz"
 PARTS, TENSOR = f"{ROLLOUT}.disaggregation", "tensor_model_parallel_size"
 STEPS = "trainer.v1.separate_async.parameter_sync_step"
 
@@ -272,16 +271,15 @@ def _configuration(work: VerlWork) -> None:
     for name, key in (("actor", ACTORS), ("critic", CRITICS), *([("ref", REFERENCES)] if has_own_strategy else [])):
         word, default = settings.word(key, MODE), table.defaults.get(ACTORS if name == "ref" else key)
         owner, megatron = key.removesuffix(".strategy"), word == "megatron"
-        if default is not None and work.setup.component(name) is not None and (choice := work.missing_group(owner)):
-            message = f"`{key}` is {word}, but the configuration `{table.name}` is for {default.value}"
+        if default is None or work.setup.component(name) is None:
+            continue
+        message = f"`{key}` is {word}, but the configuration `{table.name}` is for {default.value}"
+        if choice := work.missing_group(owner):
             help_ = f"set `{choice}`, which makes `{owner}.{word}` too"
             work.report(MODE, name, message, settings.place(key), help_, None, "", "IN_WORKERS")
-        if not word or word not in KNOWN or default is None or work.setup.component(name) is None:
-            continue
         section = f"{owner}.megatron" if megatron else f"{owner}.fsdp_config"
-        if megatron is not (default.value == "megatron") and settings.at(section) is None:
-            first = megatron and name == "actor" and work.is_checked_at_start and settings.flag(DYNAMIC, MODE) is False
-            message = f"`{key}` is {word}, but the configuration `{table.name}` is for {default.value}"
+        if word in KNOWN and megatron is not (default.value == "megatron") and settings.at(section) is None:
+            first = megatron and name == "actor" and work.is_checked_at_start and settings.flag(f"{ACTOR}.use_dynamic_bsz", MODE) is False
             options = configurations().options(table.name, settings.choice.release.index)
             choice = f"`model_engine={word}`" if f"model_engine={word}" in options else f"a configuration for {word}"
             help_ = f"start with {choice}, or set {work.spell(key, default.value)}"

@@ -33,7 +33,6 @@ GROUPS = (
     "tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size", "expert_model_parallel_size",
     "expert_tensor_parallel_size",
 )  # fmt: skip
-VIRTUAL = "engine.virtual_pipeline_model_parallel_size"
 CONFIG = "override_transformer_config"
 SOURCE = "Megatron-LM, core/transformer/transformer_config.py (TransformerConfig.__post_init__)"
 MESH = "verl, verl/workers/fsdp_workers.py (create_device_mesh)"
@@ -289,7 +288,7 @@ def _splits(work: VerlWork, name: str) -> tuple[Split, ...]:
     if trains is None:
         return ()
     section = "" if is_tuned else section_of(work.setup.pool(name), name)
-    virtual = work.amount(f"{section}.megatron.virtual_pipeline_model_parallel_size" if section else VIRTUAL, DIVIDES)
+    virtual = work.amount(f"{f'{section}.megatron' if section else 'engine'}.virtual_pipeline_model_parallel_size", DIVIDES)
     times, layers = virtual.value if virtual else 1, stages_of(work, section, owner)
     places, degrees = places_of(**trains[1], vpp=virtual), trains[0]
     copies = work.settings.since("0.9.0") or (None if work.settings.since("b178a3cd") else False)

@@ -150,8 +150,7 @@ def _check_rounded(work: VerlWork, update: Update, is_duplicate: bool) -> None:
     if not update.share and not is_duplicate:
         is_early = name == "actor" or work.settings.is_set(f"{update.owner}.{MICRO}_per_gpu", NUMBERS)
         when, message = "IN_WORKERS" if fsdp and is_early else "FIRST_UPDATE", f"{{left}} {are(update.samples)} fewer than {{right}}"
-        better = update.even()
-        work.check(name, AtLeast(code=SHARES, source=OLD, left=left, right=right, suggest=better, message=message, when=when))
+        work.check(name, AtLeast(code=SHARES, source=OLD, left=left, right=right, suggest=update.even(), message=message, when=when))
     if not update.share:
         return
     if not is_duplicate:

@@ -46,11 +46,9 @@ class VerlWork(Facts):
 
     # -- findings
 
-    def check(self, subject: str, *checks: Check) -> None:
-        """Run checks about a component."""
-        facts = VerlWork(self.setup, subject)
-        for check in checks:
-            check.run(facts)
+    def check(self, subject: str, check: Check) -> None:
+        """Run a check about a component."""
+        check.run(VerlWork(self.setup, subject))
 
     def divides(
         self, subject: str, code: str, left: Term, right: Term, when: str, suggest: Sequence[int] = (), message: str = "", *,
