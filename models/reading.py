@@ -57,7 +57,8 @@ class FileSession:
     times_follow_ranks : True if the times with open ranks can depend on the ranks of the file.
     elsewhere : reads what the framework accepts on other clusters; None if nothing changes.
     refusal_reported : True if the refusal of all degrees was already reported.
-    for_release : reads the file for another release; None if the release is stated.
+    for_release : reads the file for another release; None if the release is stated, and for
+        open ranks.
     """
 
     as_before: TextReader | None = None
@@ -131,7 +132,9 @@ class Reading:
     def to_solve(self) -> Reading:
         """Reading for a search: with open ranks if components are planned by time."""
         return (
-            self._keep_own_errors(replace(self.session.open_ranks().widen(), session=replace(self.session, refusal_reported=True)))
+            self._keep_own_errors(
+                replace(self.session.open_ranks().widen(), session=replace(self.session, refusal_reported=True, for_release=None))
+            )
             if self.opens
             else self
         )

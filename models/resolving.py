@@ -26,6 +26,7 @@ from .model_cards.use import DEGREES, ESTIMATE, ModelUse
 from .problem import Problem
 from .reading import FileSession, RankOpener, Reading
 from .record import dataclass, replace
+from .releases.release import Release
 from .roles import ACTOR, CRITIC, INFERENCE, REFERENCE, ROLLOUT, STUDENT, role_of
 from .text.tree import ListNode, MapNode, Value, leaves
 
@@ -214,15 +215,20 @@ class _OpeningWithModels:
 
 def _add_cards(session: FileSession, policy_card: ModelCard | None) -> FileSession:
     """Return the session with model cards in the readings."""
-    opening, as_before = session.opening, session.as_before
+    opening, as_before, for_release = session.opening, session.as_before, session.for_release
 
     def read(text: str, machines: Cluster | None = None, /) -> Reading:
         return with_models(session.read(text, machines), policy_card)
+
+    def read_for(release: Release) -> Reading:
+        assert for_release is not None
+        return with_models(for_release(release), policy_card)
 
     return replace(
         session,
         opening=_OpeningWithModels(opening, policy_card) if opening is not None else None,
         as_before=read if as_before is not None and policy_card is not None else as_before,
+        for_release=read_for if for_release is not None and policy_card is not None else for_release,
     )
 
 

@@ -65,23 +65,24 @@ def no_hint_check(problem: Problem) -> Iterable[Finding]:
 def findings_of(reading: Reading, why_not: HintCheck = no_hint_check, shares: bool = True) -> list[Finding]:
     """Return all findings of reading and rules on a file, unmerged; see `verify`.
 
-    With `shares`, errors of the rules that not all possible releases share are warnings.
+    With `shares`, an error of the rules is a warning if a possible release refuses nothing.
     """
-    findings, read_for = _list_findings(reading, why_not), reading.session.for_release
-    if shares and read_for is not None and len(errors(findings)) > len(errors(reading.findings)):
-        findings = [*share_errors(reading.document, findings, lambda release: _list_findings(read_for(release), why_not))]
-    return of_one_use(go_together(findings) if findings else [], reading.document.shared)
-
-
-def _list_findings(reading: Reading, why_not: HintCheck) -> list[Finding]:
-    findings, problem = list(reading.findings), reading.problem
+    findings, problem, read_for = _list_findings(reading), reading.problem, reading.session.for_release
     conceal = reading.document.environment.conceal
+    if shares and read_for is not None and len(errors(findings)) > len(errors(reading.findings)):
+        findings = [*share_errors(reading.document, findings, lambda release: _list_findings(read_for(release)), True)]
     if problem is not None:
-        findings += conceal(map(reading.judge, (*check_explicit(problem), *check_degrees(problem))))
         if not errors(findings):
             findings += conceal(reading.session.find_refusals())
         if not errors(findings):
             findings += conceal((*advise(problem), *(why_not(problem) if problem.hinted else ())))
+    return of_one_use(go_together(findings) if findings else [], reading.document.shared)
+
+
+def _list_findings(reading: Reading) -> list[Finding]:
+    findings, problem = list(reading.findings), reading.problem
+    if problem is not None:
+        findings += reading.document.environment.conceal(map(reading.judge, (*check_explicit(problem), *check_degrees(problem))))
     return findings
 
 

@@ -32,11 +32,12 @@ def with_shared_errors(reading: Reading, read: Callable[[Document], Reading]) ->
 
 
 def share_errors(
-    document: Document, findings: Sequence[Finding], findings_for: Callable[[Release], Sequence[Finding]]
+    document: Document, findings: Sequence[Finding], findings_for: Callable[[Release], Sequence[Finding]], needs_sound: bool = False
 ) -> tuple[Finding, ...]:  # fmt: skip
     """Return findings with the errors that the possible releases share; others are disputed.
 
     A disputed error is a warning. Decisive are the releases with the fewest errors; if they share none, all errors stay.
+    With `needs_sound`, all errors stay unless a release has none.
     """
     choice, errors = document.release, _errors(findings)
     if choice is None or choice.is_stated or not errors:
@@ -49,6 +50,8 @@ def share_errors(
             except UnusableInput as problem:
                 errors_of[release] = problem.findings
     fewest = min(map(len, errors_of.values()))
+    if needs_sound and fewest:
+        return tuple(findings)
     decisive = {release for release, refusals in errors_of.items() if len(refusals) == fewest}
     tops = (document.root.span, document.program.span if document.program is not None else None)
     causes_of = {
