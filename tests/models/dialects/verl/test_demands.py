@@ -333,6 +333,7 @@ TEXTS = (
     ("0.3.0 0.9.0", GAE, "critic.cliprange_value", "half", 0.5),
     ("0.4.0 0.9.0", IN_REWARD, "algorithm.kl_ctrl.kl_coef", "low", 0.001),
     ("0.4.0 0.6.1 1dda039b", {f"{R}.load_format": "safetensors"}, "actor_rollout_ref.model.lora_rank", "many", 32),
+    ("0.3.0 0.4.1 0.6.1", {}, f"{A}.grad_clip", "many", 1.0),
     ("0.3.0 0.6.1 1dda039b", {}, "trainer.total_training_steps", "many", 100),
     ("0.3.0 0.6.1 1dda039b", {}, f"{A}.optim.lr_warmup_steps", "many", 10),
     ("0.3.0 0.6.1 1dda039b", {}, f"{A}.optim.lr_warmup_steps_ratio", "many", 0.1),
