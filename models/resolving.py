@@ -12,7 +12,8 @@ framework names; a model of a memory estimate or of degrees does not count as na
 
 from __future__ import annotations
 
-from typing import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Callable, Iterator, Mapping, Sequence
 
 from .component import Component
 from .derivation import Derivation, Figure
@@ -213,6 +214,10 @@ class _OpeningWithModels:
         return self.opening.find_refusals()
 
 
+def _read_for(read: Callable[[Release], Reading], policy_card: ModelCard | None, release: Release) -> Reading:
+    return with_models(read(release), policy_card)
+
+
 def _add_cards(session: FileSession, policy_card: ModelCard | None) -> FileSession:
     """Return the session with model cards in the readings."""
     opening, as_before, for_release = session.opening, session.as_before, session.for_release
@@ -220,15 +225,11 @@ def _add_cards(session: FileSession, policy_card: ModelCard | None) -> FileSessi
     def read(text: str, machines: Cluster | None = None, /) -> Reading:
         return with_models(session.read(text, machines), policy_card)
 
-    def read_for(release: Release) -> Reading:
-        assert for_release is not None
-        return with_models(for_release(release), policy_card)
-
     return replace(
         session,
         opening=_OpeningWithModels(opening, policy_card) if opening is not None else None,
         as_before=read if as_before is not None and policy_card is not None else as_before,
-        for_release=read_for if for_release is not None and policy_card is not None else for_release,
+        for_release=partial(_read_for, for_release, policy_card) if for_release is not None and policy_card is not None else for_release,
     )
 
 
