@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Protocol
+from typing import Callable, Protocol
 
 from .derivation import Derivation
 from .findings.finding import Finding, Severity, Unchecked
@@ -12,6 +12,7 @@ from .level import DEFAULT_LEVEL
 from .machines.cluster import Cluster
 from .problem import Problem
 from .record import dataclass, replace
+from .releases.release import Release
 from .scope import widen_scope
 from .text.document import Document
 from .text.source import Source
@@ -56,6 +57,8 @@ class FileSession:
     times_follow_ranks : True if the times with open ranks can depend on the ranks of the file.
     elsewhere : reads what the framework accepts on other clusters; None if nothing changes.
     refusal_reported : True if the refusal of all degrees was already reported.
+    for_release : reads the file for another release; None if the release is stated, and for
+        open ranks.
     """
 
     as_before: TextReader | None = None
@@ -63,6 +66,7 @@ class FileSession:
     times_follow_ranks: bool = False
     elsewhere: ClusterReader | None = None
     refusal_reported: bool = False
+    for_release: Callable[[Release], Reading] | None = None
 
     def read(self, text: str, machines: Cluster | None = None) -> Reading:
         """Return the reading of another text. Raises ValueError if that is impossible."""
@@ -128,7 +132,9 @@ class Reading:
     def to_solve(self) -> Reading:
         """Reading for a search: with open ranks if components are planned by time."""
         return (
-            self._keep_own_errors(replace(self.session.open_ranks().widen(), session=replace(self.session, refusal_reported=True)))
+            self._keep_own_errors(
+                replace(self.session.open_ranks().widen(), session=replace(self.session, refusal_reported=True, for_release=None))
+            )
             if self.opens
             else self
         )

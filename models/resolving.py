@@ -12,7 +12,8 @@ framework names; a model of a memory estimate or of degrees does not count as na
 
 from __future__ import annotations
 
-from typing import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Callable, Iterator, Mapping, Sequence
 
 from .component import Component
 from .derivation import Derivation, Figure
@@ -26,6 +27,7 @@ from .model_cards.use import DEGREES, ESTIMATE, ModelUse
 from .problem import Problem
 from .reading import FileSession, RankOpener, Reading
 from .record import dataclass, replace
+from .releases.release import Release
 from .roles import ACTOR, CRITIC, INFERENCE, REFERENCE, ROLLOUT, STUDENT, role_of
 from .text.tree import ListNode, MapNode, Value, leaves
 
@@ -212,9 +214,13 @@ class _OpeningWithModels:
         return self.opening.find_refusals()
 
 
+def _read_for(read: Callable[[Release], Reading], policy_card: ModelCard | None, release: Release) -> Reading:
+    return with_models(read(release), policy_card)
+
+
 def _add_cards(session: FileSession, policy_card: ModelCard | None) -> FileSession:
     """Return the session with model cards in the readings."""
-    opening, as_before = session.opening, session.as_before
+    opening, as_before, for_release = session.opening, session.as_before, session.for_release
 
     def read(text: str, machines: Cluster | None = None, /) -> Reading:
         return with_models(session.read(text, machines), policy_card)
@@ -223,6 +229,7 @@ def _add_cards(session: FileSession, policy_card: ModelCard | None) -> FileSessi
         session,
         opening=_OpeningWithModels(opening, policy_card) if opening is not None else None,
         as_before=read if as_before is not None and policy_card is not None else as_before,
+        for_release=partial(_read_for, for_release, policy_card) if for_release is not None and policy_card is not None else for_release,
     )
 
 

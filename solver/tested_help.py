@@ -195,7 +195,8 @@ def _follows(finding: Finding, cause: Finding, errors_after: Collection[tuple[st
 
 
 def _because(cause: Finding, follows: Sequence[Finding]) -> Finding:
-    """Return the cause as an error with its follow-up errors as notes."""
+    """Return the cause as an error; follow-up errors at other places are notes."""
+    follows = [finding for finding in follows if (finding.code, finding.span) != (cause.code, cause.span)]
     notes = tuple(f"this fixes {finding.code} too: {finding.message}" for finding in follows[:MOST_TOLD])
     more = (f"and {with_noun(len(follows) - MOST_TOLD, 'error')} more",) if len(follows) > MOST_TOLD else ()
     return replace(cause, severity=Severity.ERROR, notes=(*cause.notes, *notes, *more))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Callable, Container, Iterable, Iterator, Sequence
 
+from ..models.dialects.agreement import share_errors, unknown_release
 from ..models.findings.causes import first_causes, go_together, merge_by_cause, of_one_use
 from ..models.findings.finding import Finding, IgnoredFinding
 from ..models.findings.selection import CodeSelection, unused_comments
@@ -61,17 +62,28 @@ def no_hint_check(problem: Problem) -> Iterable[Finding]:
     return ()
 
 
-def findings_of(reading: Reading, why_not: HintCheck = no_hint_check) -> list[Finding]:
-    """Return all findings of reading and rules on a file, unmerged; see `verify`."""
-    findings, problem = list(reading.findings), reading.problem
+def findings_of(reading: Reading, why_not: HintCheck = no_hint_check, shares: bool = True) -> list[Finding]:
+    """Return all findings of reading and rules on a file, unmerged; see `verify`.
+
+    With `shares`, an error of the rules is a warning if a possible release refuses nothing.
+    """
+    findings, problem, read_for = _list_findings(reading), reading.problem, reading.session.for_release
     conceal = reading.document.environment.conceal
+    if shares and read_for is not None and len(errors(findings)) > len(errors(reading.findings)):
+        findings = [*share_errors(reading.document, findings, lambda release: _list_findings(read_for(release)), True)]
     if problem is not None:
-        findings += conceal(map(reading.judge, (*check_explicit(problem), *check_degrees(problem))))
         if not errors(findings):
             findings += conceal(reading.session.find_refusals())
         if not errors(findings):
             findings += conceal((*advise(problem), *(why_not(problem) if problem.hinted else ())))
     return of_one_use(go_together(findings) if findings else [], reading.document.shared)
+
+
+def _list_findings(reading: Reading) -> list[Finding]:
+    findings, problem = list(reading.findings), reading.problem
+    if problem is not None:
+        findings += reading.document.environment.conceal(map(reading.judge, (*check_explicit(problem), *check_degrees(problem))))
+    return findings
 
 
 def verify(reading: Reading, why_not: HintCheck = no_hint_check, selection: CodeSelection | None = None) -> Report:
@@ -82,17 +94,19 @@ def verify(reading: Reading, why_not: HintCheck = no_hint_check, selection: Code
     """
     document, problem, selection = reading.document, reading.problem, selection or CodeSelection()
 
-    def split(file: Reading) -> tuple[list[Finding], list[IgnoredFinding]]:
-        return selection.split(findings_of(file, why_not), file.source.name, file.document.texts)
+    def split(file: Reading, shares: bool = True) -> tuple[list[Finding], list[IgnoredFinding]]:
+        return selection.split(findings_of(file, why_not, shares), file.source.name, file.document.texts)
 
     active, ignored_findings = split(reading)
-    candidates = with_tested_edits(reading, active, lambda reread: split(reread)[0])
+    disputes = [] if reading.session.for_release is None else [finding for finding in active if finding.disputed]
+    candidates = with_tested_edits(reading, active, lambda reread: split(reread, bool(disputes))[0])
     left_out = {item.finding: None for item in ignored_findings}
     findings, withheld = first_causes([*candidates, *left_out])
     visible = [finding for finding in findings if finding not in left_out]
     listing = merge_by_cause(_sort_findings(visible, reading.source.name), document.shared) if visible else []
     not_judged = [
         *reading.unchecked,
+        *(item for item in unknown_release(document.release, disputes) if item not in reading.unchecked),
         *doubts_of(reading, listing),
         *(list_unchecked(given_part(problem), problem.build_given()) if problem is not None else ()),
         *withheld,

@@ -109,3 +109,28 @@ def test_a_setting_overrides_the_configuration_of_the_checkout(tmp_path: Path) -
     script.write_text(f"python3 -m verl.trainer.main_ppo --config-path=$PWD/verl/trainer/config --config-name=ppo_trainer {R}.name=vllm\n")
     helps = [finding.help for finding in load(script, read_shorthand("1x8")).findings if finding.code == "PW403"]
     assert helps == [f"set `data.train_batch_size=64`, or `{A}.ppo_mini_batch_size=32`"]
+
+
+def test_ranks_that_older_releases_take_are_disputed() -> None:
+    steps = "rollout_batch_size: 16\nprompt_length: 128\nresponse_length: 128\nadv_estimator: grpo\nuse_kl_loss: false\ninit_kl_coef: 0\nnum_gpus_per_node: 8\n"
+    train = (
+        "training_args: {per_device_train_batch_size: 1, gradient_accumulation_steps: 4}\n  strategy_args: {strategy_name: megatron_train}"
+    )
+    infer = "strategy_args: {strategy_name: vllm}"
+    text = (
+        f"pretrain: m\n{steps}actor_train:\n  {train}\n  device_mapping: list([0,1,4,5])\n"
+        f"actor_infer:\n  {infer}\n  device_mapping: list([2,3,6,7])\nrewards: {{}}\n"
+    )
+
+    def codes(release: str = "") -> tuple[str, list[str]]:
+        composer = Composer(frameworks=(f"roll=={release}",) if release else ())
+        report = verify(read(Source("job.yaml", text), read_shorthand("1x8"), "roll", composer=composer))
+        return report.verdict, [finding.code for finding in report.errors]
+
+    assert codes("0.2.1")[1] == ["PW205", "PW205"] and not codes("0.1.3")[1]
+    assert codes() == ("incomplete", [])
+
+
+def test_an_error_names_only_releases_that_accept_the_value() -> None:
+    found = verify(reading(f"{WHOLE} {R}.name=vllm {A}.strategy=fsdp3")).errors
+    assert len(found) == 1 and not any("accept" in note or "this fixes" in note for note in found[0].notes)

@@ -50,7 +50,7 @@ def test_a_key_of_a_component(hints: str, help_: str, tmp_path: Path) -> None:
         ("{minimize: seconds}", "write `minimise`"),
         (
             "{warmup: 2}",
-            "write `batches`, in how many an iteration is handed on: how long the first one takes until it is everywhere is counted",
+            "write `batches`, the number of batches of an iteration: the time until the first batch reaches all components is counted",
         ),
         ("{order: 5}", "write chains such as `workflow: rollout -> actor`"),
     ],

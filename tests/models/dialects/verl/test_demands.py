@@ -332,6 +332,11 @@ TEXTS = (
     ("0.3.0 0.9.0", GAE, "algorithm.gamma", "one", 1.0),
     ("0.3.0 0.9.0", GAE, "critic.cliprange_value", "half", 0.5),
     ("0.4.0 0.9.0", IN_REWARD, "algorithm.kl_ctrl.kl_coef", "low", 0.001),
+    ("0.4.0 0.6.1 1dda039b", {f"{R}.load_format": "safetensors"}, "actor_rollout_ref.model.lora_rank", "many", 32),
+    ("0.3.0 0.4.1 0.6.1", {}, f"{A}.grad_clip", "many", 1.0),
+    ("0.3.0 0.6.1 1dda039b", {}, "trainer.total_training_steps", "many", 100),
+    ("0.3.0 0.6.1 1dda039b", {}, f"{A}.optim.lr_warmup_steps", "many", 10),
+    ("0.3.0 0.6.1 1dda039b", {}, f"{A}.optim.lr_warmup_steps_ratio", "many", 0.1),
 )  # fmt: skip
 """Releases, settings beside, a number as text, and as a number."""
 
@@ -345,6 +350,13 @@ def test_a_mode_of_some_releases_is_refused(release: str, program: str, changes:
         report = judged(release, program, {**changes, key: value})
         found = [finding.message for finding in report.findings if finding.severity is Severity.ERROR]
         assert len(found) == count, (value, found)
+
+
+@pytest.mark.parametrize(("release", "errors"), [("0.6.1", 0), ("0.8.0", 1), ("1dda039b", 1)])
+def test_a_strategy_of_the_reference_without_workers(release: str, errors: int) -> None:
+    strategy = {**COMPARED, "actor_rollout_ref.ref.strategy": "fsdp3"}
+    assert len(judged(release, MAIN, strategy).errors) == errors
+    assert not judged(release, MAIN, {**strategy, "actor_rollout_ref.ref.strategy": "fsdp"}).errors
 
 
 @pytest.mark.parametrize("strategy", ["sglang", "hf"])
