@@ -27,8 +27,8 @@ def with_shared_errors(reading: Reading, read: Callable[[Document], Reading]) ->
         return read(replace(document, release=state_release(choice.table, release)))
 
     findings = share_errors(document, reading.findings, lambda release: read_for(release).findings)
-    unchecked = (*reading.unchecked, *unknown_release(choice, findings))
-    return replace(reading, findings=findings, unchecked=unchecked, session=replace(reading.session, for_release=read_for))
+    gaps = (*reading.unchecked, *unknown_release(choice, findings))
+    return replace(reading, findings=findings, unchecked=gaps, session=replace(reading.session, for_release=read_for))
 
 
 def share_errors(
@@ -57,16 +57,18 @@ def share_errors(
     causes_of = {
         release: {cause for finding in refusals for cause in _causes(finding, release, tops)} for release, refusals in errors_of.items()
     }
-    accepting = {
+    releases_accepting = {
         error: [release for release, causes in causes_of.items() if causes.isdisjoint(_causes(error, choice.release, tops))]
         for error in errors
     }
     milder = {
-        error: replace(error, severity=Severity.WARNING, disputed=True) for error in errors if not decisive.isdisjoint(accepting[error])
+        error: replace(error, severity=Severity.WARNING, disputed=True)
+        for error in errors
+        if not decisive.isdisjoint(releases_accepting[error])
     }
     if fewest and len(milder) == len(errors):
         milder = {}
-    with_notes = {error: _name_accepting(milder.get(error, error), choice.table.framework, accepting[error]) for error in errors}
+    with_notes = {error: _name_accepting(milder.get(error, error), choice.table.framework, releases_accepting[error]) for error in errors}
     return tuple(with_notes.get(finding, finding) for finding in findings)
 
 
