@@ -139,7 +139,7 @@ def test_a_condition_on_an_unset_variable_is_told_of_what_it_decides(script: str
 def test_settings_that_never_reach_the_program_are_not_taken_for_given(tmp_path: Path, end: str) -> None:
     command = f"python3 -m verl.trainer.main_ppo {VERL}{end}  actor_rollout_ref.rollout.name=vllm \\\n  trainer.total_epochs=2\n"
     write(tmp_path, {"run.sh": command})
-    report = verify(load(tmp_path / "run.sh", DeclaredNodes(8)))
+    report = verify(load(tmp_path / "run.sh", DeclaredNodes(8), composer=Composer(frameworks=("verl==0.9.0",))))
     assert "PW125" in [finding.code for finding in report.findings]
     assert any("rollout.name" in finding.message for finding in report.findings if finding.severity is Severity.ERROR)
 
