@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from placewright.models.composition import Composer
 from placewright.models.conversion import differences
 from placewright.models.dialects.load import read
 from placewright.models.dialects.recognition import dialect_named
@@ -44,7 +45,7 @@ def files(draw: st.DrawFn) -> str:
 @settings(max_examples=CASES, deadline=None, suppress_health_check=list(HealthCheck))
 @given(files())
 def test_a_configuration_of_verl_in_verls_own_words_is_the_same(text: str) -> None:
-    reading = read(Source("ppo.yaml", text), MACHINES, "verl")
+    reading = read(Source("ppo.yaml", text), MACHINES, "verl", composer=Composer(frameworks=("verl==1dda039b",)))
     if verify(reading).errors or reading.problem is None:
         return
     rendering = dialect_named("verl").render(reading.problem)
