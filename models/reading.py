@@ -131,13 +131,18 @@ class Reading:
     @property
     def to_solve(self) -> Reading:
         """Reading for a search: with open ranks if components are planned by time."""
-        return (
-            self._keep_own_errors(
-                replace(self.session.open_ranks().widen(), session=replace(self.session, refusal_reported=True, for_release=None))
-            )
-            if self.opens
-            else self
-        )
+        one_release = self.for_one_release()
+        if not one_release.opens:
+            return one_release
+        session = replace(one_release.session, refusal_reported=True, for_release=None)
+        return one_release._keep_own_errors(replace(one_release.session.open_ranks().widen(), session=session))
+
+    def for_one_release(self) -> Reading:
+        """Return the reading for its release alone: what other releases accept is an error again."""
+        if self.session.for_release is None:
+            return self
+        findings = tuple(replace(finding, severity=Severity.ERROR) if finding.disputed else finding for finding in self.findings)
+        return replace(self, findings=findings, session=replace(self.session, for_release=None))
 
     def widen(self) -> Reading:
         """Return the reading with the problem widened to the scope of the plan."""
@@ -156,10 +161,15 @@ class Reading:
     @property
     def to_launch(self) -> Reading:
         """Reading for a launch: this one if it ranks all that could be planned, else `to_solve`."""
-        if self.failed or self.problem is None or not self.opens:
-            return self
-        reading = self.to_solve
+        one_release = self.for_one_release()
+        if one_release.failed or one_release.problem is None or not one_release.opens:
+            return one_release
+        reading = one_release.to_solve
         if reading.problem is None:
             return reading
         open_ = {component.name for component in reading.problem.hinted}
-        return self if any(component.runs is not None and component.name in open_ for component in self.problem.components) else reading
+        return (
+            one_release
+            if any(component.runs is not None and component.name in open_ for component in one_release.problem.components)
+            else reading
+        )

@@ -32,6 +32,7 @@ def convert(reading: Reading, target: str, strict: bool = False) -> Converted:
 
     Raises ValueError for an unknown dialect.
     """
+    reading = reading.for_one_release()
     dialect, problem = dialect_named(target), reading.problem
     bare = Converted(reading.source.name, reading.dialect, target, REFUSED)
     report = verify(reading)

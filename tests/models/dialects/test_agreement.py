@@ -134,3 +134,9 @@ def test_ranks_that_older_releases_take_are_disputed() -> None:
 def test_an_error_names_only_releases_that_accept_the_value() -> None:
     found = verify(reading(f"{WHOLE} {R}.name=vllm {A}.strategy=fsdp3")).errors
     assert len(found) == 1 and not any("accept" in note or "this fixes" in note for note in found[0].notes)
+
+
+def test_a_search_and_a_launch_take_what_the_assumed_release_refuses_for_an_error() -> None:
+    disputed = reading(f"{WHOLE}")
+    assert verify(disputed).verdict == "incomplete" and not verify(disputed).errors
+    assert verify(disputed.to_solve).errors and verify(disputed.to_launch).errors
