@@ -72,7 +72,7 @@ def test_a_file_without_times_is_not_read_anew() -> None:
     text = HYBRID.replace("{seconds: {train: {8: 120}}}", "{memory: 40GiB}").replace("seconds: {generate: {8: 240}}, ", "")
     reading = of(text.replace("parallel: {tp: [1, 2, 4]}", "memory: 10GiB"))
     assert not reading.opens
-    assert reading.to_solve is reading
+    assert reading.to_solve.problem is reading.problem
 
 
 def test_without_a_cluster_a_file_is_planned_on_the_machines_that_it_speaks_of() -> None:
