@@ -167,9 +167,6 @@ class Reading:
         reading = one_release.to_solve
         if reading.problem is None:
             return reading
-        open_ = {component.name for component in reading.problem.hinted}
-        return (
-            one_release
-            if any(component.runs is not None and component.name in open_ for component in one_release.problem.components)
-            else reading
-        )
+        open_names = {component.name for component in reading.problem.hinted}
+        is_ranked = any(component.runs is not None and component.name in open_names for component in one_release.problem.components)
+        return one_release if is_ranked else reading

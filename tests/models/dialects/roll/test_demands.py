@@ -43,7 +43,7 @@ def packed(**limits: int) -> Config:
     return {"use_sequence_packing": True, "sequence_packing_args": {"algorithm": "load_balance", **limits}}
 
 
-def told(base: str, blocks: Config, release: str = "8eb27cc2") -> list[tuple[Severity, str]]:
+def list_findings(base: str, blocks: Config, release: str = "8eb27cc2") -> list[tuple[Severity, str]]:
     reading = of(changed(BASES[base], **blocks), "1x8", "training", release)
     return [(finding.severity, finding.message) for finding in reading.findings if finding.severity is not Severity.NOTE]
 
@@ -109,7 +109,7 @@ def told(base: str, blocks: Config, release: str = "8eb27cc2") -> list[tuple[Sev
     ],
 )
 def test_what_a_worker_refuses_is_an_error(base: str, blocks: Config, message: str) -> None:
-    found = told(base, blocks)
+    found = list_findings(base, blocks)
     assert [severity for severity, text in found if message in text] == [Severity.ERROR], found
 
 
@@ -167,7 +167,7 @@ def test_what_a_worker_refuses_is_an_error(base: str, blocks: Config, message: s
     ],
 )
 def test_what_a_worker_takes_is_no_finding(base: str, blocks: Config) -> None:
-    assert told(base, blocks) == []
+    assert list_findings(base, blocks) == []
 
 
 def test_null_rewards_are_refused() -> None:
@@ -185,12 +185,12 @@ def test_null_rewards_are_refused() -> None:
     ],
 )
 def test_what_fails_after_all_is_placed_is_a_warning(blocks: Config, text: str) -> None:
-    ((severity, message),) = told("rlvr", blocks)
+    ((severity, message),) = list_findings("rlvr", blocks)
     assert (severity, text in message) == (Severity.WARNING, True)
 
 
 def test_older_releases_have_no_router_replay() -> None:
-    found = told("rlvr", {"actor_train": {"router_replay": {"mode": "R2"}}}, "0.2.0")
+    found = list_findings("rlvr", {"actor_train": {"router_replay": {"mode": "R2"}}}, "0.2.0")
     assert not any("ROLL does not support" in message for _, message in found)
 
 
@@ -208,7 +208,7 @@ def test_the_rollout_pipeline_loads_the_weights_itself(config: Config, told_: bo
 
 def test_a_template_is_known_to_the_releases_that_have_it() -> None:
     for release, severities in (("", []), ("0.2.0", []), ("0.2.1", [Severity.ERROR])):
-        found = told("dpo", {"global_template": "qwen2_5_dpo", "reference": {"infer_batch_size": 8}}, release)
+        found = list_findings("dpo", {"global_template": "qwen2_5_dpo", "reference": {"infer_batch_size": 8}}, release)
         assert [severity for severity, _ in found] == severities
 
 
@@ -223,17 +223,17 @@ def test_a_template_that_is_not_read_tells_no_release(settings: Config, name: st
 
 def test_a_number_instead_of_device_ids_is_one_error() -> None:
     for value in (8, "8"):
-        assert [severity for severity, _ in told("rlvr", {"actor_infer": {"device_mapping": value}})] == [Severity.ERROR]
+        assert [severity for severity, _ in list_findings("rlvr", {"actor_infer": {"device_mapping": value}})] == [Severity.ERROR]
 
 
 def test_one_wrong_batch_is_one_error() -> None:
     environments = {"train_env_manager": {"group_size": 8, "num_env_groups": 6, "tags": ["a"], "num_groups_partition": [6]}}
-    found = told("agentic", {"rollout_batch_size": 1020, "val_batch_size": -1, **environments})
+    found = list_findings("agentic", {"rollout_batch_size": 1020, "val_batch_size": -1, **environments})
     assert len([text for severity, text in found if severity is Severity.ERROR and "1020" in text]) == 1
 
 
 def test_a_negative_id_does_not_spoil_the_sum_of_the_others() -> None:
-    found = told("rlvr", {"actor_infer": {"device_mapping": "[-1,0,1,2]"}})
+    found = list_findings("rlvr", {"actor_infer": {"device_mapping": "[-1,0,1,2]"}})
     assert ["is not a device id" in text for severity, text in found if severity is Severity.ERROR] == [True]
 
 
@@ -269,7 +269,7 @@ rewards: {math: {world_size: 1}}
 
 def test_older_releases_know_no_teacher_as_reference() -> None:
     teacher = {"device_mapping": "list(range(0,8))", **RLVR["actor_train"]}
-    found = told("rlvr", {"init_kl_coef": 0.2, "use_opd": True, "teacher": teacher}, "0.2.0")
+    found = list_findings("rlvr", {"init_kl_coef": 0.2, "use_opd": True, "teacher": teacher}, "0.2.0")
     assert any("`reference` is not configured" in message for _, message in found)
 
 
@@ -291,7 +291,7 @@ def test_misspelt_keys_and_blocks_are_named(base: str, blocks: Config, severity:
 
 def test_an_engine_refuses_a_misspelt_share_of_memory() -> None:
     vllm = {"strategy_args": {"strategy_name": "vllm", "strategy_config": {"gpu_memory_utilisation": 0.5}}}
-    assert any("has no key `gpu_memory_utilisation`: a TypeError" in message for _, message in told("rlvr", {"actor_infer": vllm}))
+    assert any("has no key `gpu_memory_utilisation`: a TypeError" in message for _, message in list_findings("rlvr", {"actor_infer": vllm}))
 
 
 def test_keys_of_preferences_outweigh_a_role_that_dpo_does_not_start() -> None:
@@ -332,7 +332,7 @@ def test_settings_count_where_the_pipeline_reads_them(launcher: str, release: st
 
 
 def test_a_role_of_a_fork_is_no_misspelt_role_of_another_pipeline() -> None:
-    found = told("rlvr", {"seg_infer": {"strategy_args": {"strategy_name": "vllm"}, "device_mapping": "list(range(0,8))"}})
+    found = list_findings("rlvr", {"seg_infer": {"strategy_args": {"strategy_name": "vllm"}, "device_mapping": "list(range(0,8))"}})
     assert [(severity, "of ROLL's rlvr pipeline" in text) for severity, text in found] == [(Severity.WARNING, True)]
 
 
@@ -352,5 +352,5 @@ def test_a_size_that_a_changed_checkout_may_read_is_not_passed_over(code: str, k
 @pytest.mark.parametrize(("release", "count"), [("0.1.0", 1), ("0.1.1", 1), ("0.1.3", 1), ("0.2.0", 0), ("8eb27cc2", 0)])
 def test_adapters_of_the_first_releases_need_deepspeed(release: str, count: int) -> None:
     blocks: Config = {**WHOLE, "actor_train": {**LORA}}
-    found = [text for severity, text in told("rlvr", blocks, release) if severity is Severity.ERROR and "`lora_target`" in text]
+    found = [text for severity, text in list_findings("rlvr", blocks, release) if severity is Severity.ERROR and "`lora_target`" in text]
     assert len(found) == count

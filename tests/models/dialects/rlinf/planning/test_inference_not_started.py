@@ -1,4 +1,4 @@
-"""Where actor and rollout share accelerators RLinf starts no inference: its memory counts nowhere there."""
+"""Memory of inference that RLinf does not start where actor and rollout share accelerators: it counts nowhere."""
 
 from __future__ import annotations
 
