@@ -115,11 +115,11 @@ def test_what_is_launched_is_what_solve_finds_where_the_file_places_nothing_itse
 
 
 @pytest.mark.parametrize("devices", ["[0,1]", "[0,9]"], ids=["right", "wrong"])
-def test_what_the_file_places_itself_is_launched_there_or_told_to_be_wrong(tmp_path: Path, devices: str) -> None:
+def test_a_launch_takes_what_the_file_places_itself(tmp_path: Path, devices: str) -> None:
     (tmp_path / "train.yaml").write_text(FILE.replace("[0,1]", devices))
     reading = pw.load(tmp_path / "train.yaml", "1x4xH100")
-    assert reading.to_launch is reading
-    assert reading.to_solve is not reading
+    assert reading.to_launch.problem is reading.problem
+    assert reading.to_solve.problem is not reading.problem
 
 
 APART = """cluster: 1x4xH100
