@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from models.performance.published import (
+
+from .published import (
     DENSE,
     GENERATED,
     ROWS,

@@ -20,7 +20,8 @@ from placewright.models.placements.run import Run
 from placewright.report.picture.page import Picture, to_html, to_svg
 from placewright.report.planning.data import to_data
 from placewright.report.rows import rows_of
-from report.planning.accounts import BY_HAND, account
+
+from ..planning.accounts import BY_HAND, account
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = {name: name for name in ("<script>alert(1)</script>", "b' onload='alert(2)", "{{7*7}}")} | {"c\u202e\x00": r"c\u202e\x00"}
