@@ -29,6 +29,9 @@ class LaunchFailed(Exception):
         """Pickle the complete failure."""
         return _rebuild, (type(self), self.findings, self.traceback)
 
+    def __str__(self) -> str:
+        return "\n".join(filter(None, (super().__str__(), self.traceback)))
+
     @property
     def exit_code(self) -> int:
         """Exit code: 2 for an unusable input (PW707, PW730 ...), 4 for a different cluster."""

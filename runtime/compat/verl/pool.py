@@ -196,9 +196,8 @@ class RayResourcePool(ResourcePool):
     It is reserved at first use: by a group, `split_resource_pool` or `get_placement_groups`. Part i
     is then bundle i of one placement group; equal parts stand in node order, so that ranks do. Each
     accelerator comes with `max_colocate_count` CPUs, and that many groups may share it.
-    `accelerator_type`: a model that Ray tells apart, such as ``H100``. `detached`: the pool
-    outlives this process. `on`: HOST:PORT of the cluster, or a cluster object; None: that of
-    `ray.init`.
+    `accelerator_type`: a model that Ray tells apart, such as ``H100``. `on`: HOST:PORT of the
+    cluster, or a cluster object; None: that of `ray.init`.
 
     It is released, with every worker in it, by `close`, at the end of a `with` block, or when this
     process ends. Every failure is a LaunchFailed within a second, where verl would wait; most are a
@@ -207,12 +206,11 @@ class RayResourcePool(ResourcePool):
 
     def __init__(
         self, process_on_nodes: Sequence[int] | None = None, use_gpu: bool = True, name_prefix: str | None = None,
-        max_colocate_count: int = 10, detached: bool = False, accelerator_type: str | None = None, *, on: Any = None,
+        max_colocate_count: int = 10, accelerator_type: str | None = None, *, on: Any = None,
     ) -> None:  # fmt: skip
         super().__init__(process_on_nodes, max_colocate_count)
         self.use_gpu = use_gpu
         self.name_prefix = secrets.token_hex(3) if name_prefix is None else name_prefix
-        self.detached = detached
         self.accelerator_type = accelerator_type
         self.on = on
         self._port: Port | None = None
@@ -229,14 +227,14 @@ class RayResourcePool(ResourcePool):
         return self._port
 
     @property
-    def reservations(self) -> list[Reservation]:
-        """Reservations of the pool; empty before the first use."""
-        return [self._reservation] if self._reservation is not None else []
+    def reservation(self) -> Reservation | None:
+        """Reservation of the pool; None before the first use."""
+        return self._reservation
 
     @property
     def pgs(self) -> list[Hold] | None:
         """Placement group of the pool, in a list; None before the first use."""
-        return [reservation.hold for reservation in self.reservations] or None
+        return [self.reservation.hold] if self.reservation is not None else None
 
     def get_placement_groups(self, strategy: str = "STRICT_PACK", name: str | None = None, device_name: str = "cuda") -> list[Hold]:
         """Reserve the pool if necessary and return its only placement group, in a list.
@@ -244,7 +242,7 @@ class RayResourcePool(ResourcePool):
         Every part is whole on one node, whatever the `strategy`. Raises as `seats`.
         """
         self.seats(device_name, name)
-        return [reservation.hold for reservation in self.reservations]
+        return self.pgs or []
 
     def seats(self, device_name: str = "cuda", name: str | None = None) -> list[Seat]:
         """Return the seats in rank order, reserving the pool if necessary.
@@ -315,7 +313,7 @@ class RayResourcePool(ResourcePool):
             for position, need in zip(positions, needs):
                 location = f"node {position} (`{name_of(nodes[position])}`)"
                 node_demands.append(NodeDemand(RayBundle(nodes[position].node_id, need), self.name_prefix, location, position))
-            self._reservation = reservation = Reservation(self.port, name, node_demands, self.detached)
+            self._reservation = reservation = Reservation(self.port, name, node_demands)
             try:
                 reservation.acquire(limit=0.0)
                 return nodes, positions, reservation
