@@ -74,9 +74,7 @@ class Worker(TimedBlocks, LoggingMixin, OnMeshes):
     torch_device_type = ClassProperty(information.device_type)
     torch_platform = ClassProperty(information.torch_platform)
     _local_accelerator_rank = FromEnvironment("LOCAL_ACCELERATOR_RANK", int)
-    _local_hardware_ranks = FromEnvironment("LOCAL_HARDWARE_RANKS", numbers)
     _accelerator_model = FromEnvironment("ACCELERATOR_MODEL", str)
-    _isolate_gpu = FromEnvironment("ISOLATE_ACCELERATOR", lambda text: text == "1")
 
     def __init__(self, cuda_visible_devices: str | None = None) -> None:
         """Construct a process of a group; `cuda_visible_devices` overrides its visible devices, as in verl."""
@@ -96,11 +94,6 @@ class Worker(TimedBlocks, LoggingMixin, OnMeshes):
         return WorkerGroup(cls, arguments, named)
 
     @AssignableProperty
-    def has_accelerator(self) -> bool:
-        """Return True if the process sees any accelerator."""
-        return bool(self.visible_accelerators)
-
-    @AssignableProperty
     def worker_address(self) -> WorkerAddress:
         """Return this process's name as a path. No path, as in verl: ValueError."""
         return WorkerAddress.from_name(self._worker_name)
@@ -113,18 +106,6 @@ class Worker(TimedBlocks, LoggingMixin, OnMeshes):
     def hardware_infos(self) -> list[HardwareInfo]:
         """Return the granted devices with settings; in RLinf groups."""
         return hardware_of(json.loads(os.environ.get("LOCAL_HARDWARE", "[]")))
-
-    @AssignableProperty
-    def hardware_type(self) -> str | None:
-        """Return the resource kind of the node group, like ``Accelerator``; None for nodes."""
-        return os.environ.get("HARDWARE_TYPE") or None
-
-    @AssignableProperty
-    def _node_group(self) -> Any:
-        """Return the node group of this process's placement; in RLinf groups."""
-        from ...compat.rlinf.cluster import Cluster
-
-        return Cluster().get_node_group(os.environ["NODE_GROUP_LABEL"])
 
     @AssignableProperty
     def worker_info(self) -> WorkerInfo:
