@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .compat.rlinf.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy
     from .compat.verl.batches import DataProtoFuture
     from .compat.verl.dispatch import Dispatch, Execute, collect_all_to_all, make_nd_compute_dataproto_dispatch_fn, register
-    from .compat.verl.pool import RayResourcePool, ResourcePool
+    from .compat.verl.pool import RayResourcePool
     from .compat.verl.pool_manager import ResourcePoolManager, SubRayResourcePool, split_resource_pool
     from .compat.verl.worker_classes import RayClassWithInitArgs, create_colocated_worker_cls
     from .compat.verl.worker_group import RayWorkerGroup
@@ -35,7 +35,7 @@ _NAMES = {
     ".compat.rlinf.results": "WorkerGroupFuncResult",
     ".compat.verl.batches": "DataProtoFuture",
     ".compat.verl.dispatch": "Dispatch Execute collect_all_to_all make_nd_compute_dataproto_dispatch_fn register",
-    ".compat.verl.pool": "RayResourcePool ResourcePool",
+    ".compat.verl.pool": "RayResourcePool",
     ".compat.verl.pool_manager": "ResourcePoolManager SubRayResourcePool split_resource_pool",
     ".compat.verl.worker_classes": "RayClassWithInitArgs create_colocated_worker_cls",
     ".compat.verl.worker_group": "RayWorkerGroup",
@@ -52,7 +52,7 @@ _WHERE = {name: module for module, names in _NAMES.items() for name in names.spl
 __all__ = [
     "Cluster", "ComponentPlacement", "DataProtoFuture", "Dispatch", "EchoReplica", "Execute",
     "FlexiblePlacementStrategy", "LaunchFailed", "NodePlacementStrategy", "PackedPlacementStrategy", "RayClassWithInitArgs",
-    "RayResourcePool", "RayWorkerGroup", "Replica", "ResourcePool", "ResourcePoolManager", "RolloutMode", "SubRayResourcePool",
+    "RayResourcePool", "RayWorkerGroup", "Replica", "ResourcePoolManager", "RolloutMode", "SubRayResourcePool",
     "Worker", "WorkerAddress", "WorkerGroup", "WorkerGroupFuncResult", "collect_all_to_all",
     "create_colocated_worker_cls", "get_replica_class",
     "get_rollout_replica_class", "launch_replicas", "make_nd_compute_dataproto_dispatch_fn", "num_replicas",

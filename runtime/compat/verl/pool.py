@@ -131,45 +131,6 @@ def fitting(port: Port, needs: Sequence[Need], lead: str, name: str) -> Iterator
 HELP = "give a list of how many processes each node shall have, such as [8, 8]"
 
 
-class ResourcePool:
-    """Processes on nodes, in order: ``[8, 8]`` is eight on each of two.
-
-    `max_colocate_count`: number of groups that may share a seat. Source: verl,
-    single_controller/base/worker_group.py.
-    """
-
-    def __init__(self, process_on_nodes: Sequence[int] | None = None, max_colocate_count: int = 10, n_gpus_per_node: int = 8) -> None:
-        self._store = list(process_on_nodes or [])
-        self.max_colocate_count = max_colocate_count
-        self.n_gpus_per_node = n_gpus_per_node
-
-    def add_node(self, process_count: int) -> None:
-        """Add a node with so many processes."""
-        self._store.append(process_count)
-
-    @property
-    def world_size(self) -> int:
-        """Number of processes."""
-        return sum(self._store)
-
-    def __call__(self) -> list[int]:
-        """Return the number of processes per node."""
-        return self._store
-
-    @property
-    def store(self) -> list[int]:
-        """Number of processes per node."""
-        return self._store
-
-    def local_world_size_list(self) -> list[int]:
-        """Return, per process, the number of processes on its node."""
-        return [size for size in self._store for _ in range(size)]
-
-    def local_rank_list(self) -> list[int]:
-        """Return, per process, the local rank."""
-        return [rank for size in self._store for rank in range(size)]
-
-
 def check_pool(name: str, store: Sequence[int], max_colocate_count: int) -> None:
     """Raise ValueError (PW718) if a pool cannot be reserved."""
     if not store or not all(_counts(size) for size in store):
@@ -190,8 +151,8 @@ _ONE_AT_A_TIME = threading.RLock()
 """Lock for the choice of nodes: a thread sees earlier choices as reserved."""
 
 
-class RayResourcePool(ResourcePool):
-    """Pool such as ``[8, 8]``: a part is whole on a node; all or nothing is reserved.
+class RayResourcePool:
+    """Pool of processes on nodes, such as ``[8, 8]``: a part is whole on a node; all or nothing is reserved.
 
     It is reserved at first use: by a group, `split_resource_pool` or `get_placement_groups`. Part i
     is then bundle i of one placement group; equal parts stand in node order, so that ranks do. Each
@@ -208,7 +169,9 @@ class RayResourcePool(ResourcePool):
         self, process_on_nodes: Sequence[int] | None = None, use_gpu: bool = True, name_prefix: str | None = None,
         max_colocate_count: int = 10, accelerator_type: str | None = None, *, on: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__(process_on_nodes, max_colocate_count)
+        self.store = list(process_on_nodes or [])
+        self.max_colocate_count = max_colocate_count
+        self.n_gpus_per_node = 8
         self.use_gpu = use_gpu
         self.name_prefix = secrets.token_hex(3) if name_prefix is None else name_prefix
         self.accelerator_type = accelerator_type
@@ -218,6 +181,11 @@ class RayResourcePool(ResourcePool):
         self._reservation: Reservation | None = None
         self._closed = False
         self._lock = threading.RLock()
+
+    @property
+    def world_size(self) -> int:
+        """Number of processes."""
+        return sum(self.store)
 
     @property
     def port(self) -> Port:

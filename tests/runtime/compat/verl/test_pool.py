@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from placewright.runtime import RayResourcePool, ResourcePool, ResourcePoolManager, split_resource_pool
+from placewright.runtime import RayResourcePool, ResourcePoolManager, split_resource_pool
 from placewright.runtime.failure import LaunchFailed
 
 from ...fake import FakePort, Fault
@@ -14,16 +14,6 @@ from ...fake import FakePort, Fault
 def places(pool: RayResourcePool) -> list[tuple[int, str]]:
     """(node rank, accelerator) of each place in rank order."""
     return [(seat.node_rank, seat.accelerator) for seat in pool.seats()]
-
-
-def test_a_pool_counts_processes_and_their_places_on_their_nodes() -> None:
-    pool = ResourcePool([4, 2])
-    assert (pool.world_size, pool(), pool.store) == (6, [4, 2], [4, 2])
-    assert pool.local_world_size_list() == [4, 4, 4, 4, 2, 2]
-    assert pool.local_rank_list() == [0, 1, 2, 3, 0, 1]
-    pool.add_node(3)
-    assert pool.world_size == 9
-    assert ResourcePool().world_size == 0
 
 
 def test_nothing_is_held_before_the_pool_is_used_and_then_all_in_one_reservation() -> None:
@@ -57,7 +47,7 @@ def test_parts_may_be_of_different_sizes_and_ranks_follow_their_order(store: lis
     with RayResourcePool(store, max_colocate_count=1, on=port) as pool:
         on = {4: 0, 2: 1}
         assert places(pool) == [(on[size], str(rank)) for size in store for rank in range(size)]
-        assert [seat.local_world_size for seat in pool.seats()] == pool.local_world_size_list()
+        assert [seat.local_world_size for seat in pool.seats()] == [size for size in store for _ in range(size)]
     assert port.left_over() == {}
 
 
