@@ -205,7 +205,10 @@ def _differences(
     if smallest_memory is not None and node.accelerator_memory is not None and smallest_memory < node.accelerator_memory * (1 - SLACK):
         message = f"has accelerators with {smallest_memory} MiB of memory, the plan says {node.accelerator_memory} MiB"
         yield message, _HELP, node.accelerator_memory - smallest_memory
-    yield from _other_hardware(match, kinds, used)
+    for kind in sorted(used):  # as far as Ray counts it
+        has, need = kinds.get(kind.lower(), {}).get(match.ray.node_id, 0), match.node.count(kind)
+        if kind.lower() in kinds and has < need:
+            yield f"needs {need} `{kind}`, it has {has}", f"start Ray there with `--resources` that names its `{kind}`", need - has
     if report is not None:
         yield from _ids(match, machine, report, held)
 
@@ -218,14 +221,6 @@ def _other_kinds(plan: Plan) -> dict[int, set[str]]:
             if run.kind not in (ACCELERATOR, NODE):
                 kinds.setdefault(run.node, set()).add(run.kind)
     return kinds
-
-
-def _other_hardware(match: Match, kinds: Mapping[str, Mapping[str, int]], used: Collection[str]) -> Iterator[tuple[str, str, int]]:
-    """Compare hardware besides accelerators, for the types counted by Ray."""
-    for kind in sorted(used):
-        has, need = kinds.get(kind.lower(), {}).get(match.ray.node_id, 0), match.node.count(kind)
-        if kind.lower() in kinds and has < need:
-            yield f"needs {need} `{kind}`, it has {has}", f"start Ray there with `--resources` that names its `{kind}`", need - has
 
 
 def _ids(match: Match, machine: Machine, report: Report, held: int) -> Iterator[tuple[str, str, int]]:

@@ -128,19 +128,6 @@ def fitting(port: Port, needs: Sequence[Need], lead: str, name: str) -> Iterator
             raise shortage(port, nodes, name, needs, lead)
 
 
-HELP = "give a list of how many processes each node shall have, such as [8, 8]"
-
-
-def check_pool(name: str, store: Sequence[int], max_colocate_count: int) -> None:
-    """Raise ValueError (PW718) if a pool cannot be reserved."""
-    if not store or not all(_counts(size) for size in store):
-        message = f"pool `{name}` is {list(store)}: it has no place for a worker on some node" if store else f"pool `{name}` is empty"
-        raise build_refusal("PW718", name, message, HELP)
-    if not _counts(max_colocate_count):
-        message = f"pool `{name}` lets {max_colocate_count} groups share its places"
-        raise build_refusal("PW718", name, message, "give max_colocate_count as a whole number of at least 1")
-
-
 def _counts(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
@@ -228,7 +215,15 @@ class RayResourcePool:
 
     def needs(self, device_name: str = "cuda") -> list[Need]:
         """Return the needs of every part, by Ray's names. Empty pool: ValueError (PW718)."""
-        check_pool(self.name_prefix, self.store, self.max_colocate_count)
+        name = self.name_prefix
+        if not self.store or not all(map(_counts, self.store)):
+            message = (
+                f"pool `{name}` is {self.store}: it has no place for a worker on some node" if self.store else f"pool `{name}` is empty"
+            )
+            raise build_refusal("PW718", name, message, "give a list of how many processes each node shall have, such as [8, 8]")
+        if not _counts(self.max_colocate_count):
+            message = f"pool `{name}` lets {self.max_colocate_count} groups share its places"
+            raise build_refusal("PW718", name, message, "give max_colocate_count as a whole number of at least 1")
         lead = resource_of(device_name) if self.use_gpu else ""
         needs: list[Need] = []
         for size in self.store:

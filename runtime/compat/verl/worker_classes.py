@@ -174,7 +174,9 @@ def create_colocated_worker_cls(class_dict: Mapping[str, RayClassWithInitArgs]) 
 
     def construct(self: Any) -> None:
         base.__init__(self)  # type: ignore[misc]
-        self.worker_dict = {key: construct_colocated(cls, *init_arguments[key]) for key, cls in classes.items()}
+        with _set("DISABLE_WORKER_INIT", "1"):  # verl's mark of colocation
+            arguments = ((key, cls, *init_arguments[key]) for key, cls in classes.items())
+            self.worker_dict = {key: cls(*positional, **named) for key, cls, positional, named in arguments}
 
     first = next(iter(classes.values()))
     base = next((base for base in first.__mro__ if base.__name__ in BASES and base is not first), Worker)
@@ -196,12 +198,6 @@ def create_colocated_worker_cls(class_dict: Mapping[str, RayClassWithInitArgs]) 
     wrapper = RayClassWithInitArgs(type("WorkerDict", (base,), body))
     wrapper.update_options(common_options({key: cia.options for key, cia in class_dict.items()}))
     return wrapper
-
-
-def construct_colocated(cls: type, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
-    """Construct a colocated object, with DISABLE_WORKER_INIT set as a mark of colocation."""
-    with _set("DISABLE_WORKER_INIT", "1"):
-        return cls(*arguments, **named)
 
 
 @contextmanager
