@@ -85,7 +85,10 @@ def pair_up(plan: Plan, available: Sequence[RayNode]) -> tuple[dict[int, Match],
         if ray is None:
             short.append(_missing(node, available))
         elif plan_accelerators(node) > ray_accelerators(node, ray):
-            short.append(_shortage(node, ray))
+            need, has = plan_accelerators(node), ray_accelerators(node, ray)
+            message = f"node {node.rank} (`{node.name}`) needs {with_noun(need, 'accelerator')}, its Ray node `{ray.name}` has {has}"
+            help = "start it with as many as the plan says, or solve for the cluster that is there"
+            short.append(error("PW702", node.name, message, help=help, witnesses=(node.rank,), amount=need - has))
         else:
             matches[rank] = Match(node, ray, rank in masks)
     return matches, short
@@ -130,13 +133,6 @@ def _missing(node: Node, available: Sequence[RayNode]) -> Finding:
     message = f"node {node.rank} (`{node.name}`) is missing: {reason}"
     help = "start the missing node, or solve for the cluster that is there"
     return error("PW702", node.name, message, help=help, witnesses=(node.rank,), amount=1)
-
-
-def _shortage(node: Node, ray: RayNode) -> Finding:
-    need, has = plan_accelerators(node), ray_accelerators(node, ray)
-    message = f"node {node.rank} (`{node.name}`) needs {with_noun(need, 'accelerator')}, its Ray node `{ray.name}` has {has}"
-    help = "start it with as many as the plan says, or solve for the cluster that is there"
-    return error("PW702", node.name, message, help=help, witnesses=(node.rank,), amount=need - has)
 
 
 _HELP = "discover the cluster as it is (`placewright discover`) and solve for that"

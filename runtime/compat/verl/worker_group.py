@@ -76,7 +76,11 @@ class RayWorkerGroup:
         self._dispatch_info: dict[str, list[Any]] = {}
         self._collect_info: dict[str, list[Any]] = {}
         if resource_pool is None:
-            self.group = self._attach(worker_handles, options.get("on"))
+            if not worker_handles:
+                raise self._refuse("there is neither a pool nor workers to attach to", "give resource_pool or worker_handles")
+            members = list_unplaced([f"{prefix}:{rank}" for rank in range(len(worker_handles))])
+            cls = ray_cls_with_init.worker if ray_cls_with_init is not None else object
+            self.group = attach_members(port_of(options.get("on")), prefix, members, cls, worker_handles)
         else:
             self.group = self._start(resource_pool, options, ray_wait_register_center_timeout)
         self.port, self.world_size = self.group.port, self.group.world_size
@@ -233,13 +237,6 @@ class RayWorkerGroup:
         group.alarm = loss_check(group, seats)
         self._gang = gang
         return reports
-
-    def _attach(self, handles: Sequence[Actor] | None, on: Any) -> WorkerGroup:
-        if not handles:
-            raise self._refuse("there is neither a pool nor workers to attach to", "give resource_pool or worker_handles")
-        cls = self.ray_cls_with_init.worker if self.ray_cls_with_init is not None else object
-        members = list_unplaced([f"{self.name_prefix}:{rank}" for rank in range(len(handles))])
-        return attach_members(port_of(on), self.name_prefix, members, cls, handles)
 
     def _query_once(self, cache: dict[str, list[Any]], method: str, mesh_name: str) -> list[Any]:
         if mesh_name not in cache:
