@@ -158,7 +158,6 @@ class RayResourcePool:
     ) -> None:  # fmt: skip
         self.store = list(process_on_nodes or [])
         self.max_colocate_count = max_colocate_count
-        self.n_gpus_per_node = 8
         self.use_gpu = use_gpu
         self.name_prefix = secrets.token_hex(3) if name_prefix is None else name_prefix
         self.accelerator_type = accelerator_type

@@ -25,7 +25,6 @@ class SubRayResourcePool(RayResourcePool):
         self._first = start_bundle_index
         self.start_bundle_index = getattr(parent, "start_bundle_index", 0) + start_bundle_index
         self.subgroup_world_size = subgroup_world_size
-        self.n_gpus_per_node = parent.n_gpus_per_node
 
     @property
     def world_size(self) -> int:

@@ -153,8 +153,6 @@ BASES = ("MegatronWorker", "Worker")
 Source: verl, single_controller/ray/base.py.
 """
 
-KEYS = "worker_dict_keys"
-"""Attribute name of the keys of a colocated class."""
 HELD = "raw_cls_dict"
 """Attribute name of the classes by key of a colocated class. Source of the name: verl, as above."""
 
@@ -184,7 +182,6 @@ def create_colocated_worker_cls(class_dict: Mapping[str, RayClassWithInitArgs]) 
         "__init__": construct,
         "__module__": base.__module__,
         "__doc__": "Holds one worker of each key.",
-        KEYS: tuple(classes),
         HELD: classes,
     }
     for key, cls in classes.items():

@@ -14,7 +14,7 @@ from .calls import bind, methods_of
 from .dispatch import shares
 from .pool import RayResourcePool, Seat, port_of, resource_of
 from .processes import PoolProcesses, check_free_slots, check_nodes_alive, loss_check, members_on
-from .worker_classes import KEYS, RayClassWithInitArgs, check_parameters, slots
+from .worker_classes import HELD, RayClassWithInitArgs, check_parameters, slots
 
 READY_LIMIT = 300
 """Time limit, in seconds, for the construction of all workers.
@@ -177,7 +177,7 @@ class RayWorkerGroup:
         cls = self._class().worker
         methods = dict(methods_of(cls))
         methods_of_key = [name for name in methods if name.startswith(f"{key}_")]
-        keys: Collection[str] = getattr(cls, KEYS, [key] if methods_of_key else [])
+        keys: Collection[str] = getattr(cls, HELD, [key] if methods_of_key else [])
         if key not in keys:
             message = f"no class is colocated as `{key}`; these are: {', '.join(keys) or 'none'}"
             raise self._refuse(message, "spawn one of these")
