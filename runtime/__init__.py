@@ -15,23 +15,10 @@ if TYPE_CHECKING:
     from .compat.rlinf.results import WorkerGroupFuncResult
     from .compat.rlinf.strategies import FlexiblePlacementStrategy, NodePlacementStrategy, PackedPlacementStrategy
     from .compat.verl.batches import DataProtoFuture
-    from .compat.verl.dispatch import (
-        Dispatch,
-        Execute,
-        collect_all_to_all,
-        make_nd_compute_dataproto_dispatch_fn,
-        register,
-        register_dispatch_mode,
-        update_dispatch_mode,
-    )
-    from .compat.verl.pool import RayResourcePool, ResourcePool
-    from .compat.verl.pool_manager import ResourcePoolManager, SubRayResourcePool, merge_resource_pool, split_resource_pool
-    from .compat.verl.worker_classes import (
-        RayClassWithInitArgs,
-        create_colocated_worker_cls,
-        create_colocated_worker_cls_fused,
-        create_colocated_worker_raw_cls,
-    )
+    from .compat.verl.dispatch import Dispatch, Execute, collect_all_to_all, make_nd_compute_dataproto_dispatch_fn, register
+    from .compat.verl.pool import RayResourcePool
+    from .compat.verl.pool_manager import ResourcePoolManager, SubRayResourcePool, split_resource_pool
+    from .compat.verl.worker_classes import RayClassWithInitArgs, create_colocated_worker_cls
     from .compat.verl.worker_group import RayWorkerGroup
     from .failure import LaunchFailed
     from .replicas.launching import launch_replicas, num_replicas
@@ -47,10 +34,10 @@ _NAMES = {
     ".compat.rlinf.group": "WorkerGroup",
     ".compat.rlinf.results": "WorkerGroupFuncResult",
     ".compat.verl.batches": "DataProtoFuture",
-    ".compat.verl.dispatch": "Dispatch Execute collect_all_to_all make_nd_compute_dataproto_dispatch_fn register register_dispatch_mode update_dispatch_mode",
-    ".compat.verl.pool": "RayResourcePool ResourcePool",
-    ".compat.verl.pool_manager": "ResourcePoolManager SubRayResourcePool merge_resource_pool split_resource_pool",
-    ".compat.verl.worker_classes": "RayClassWithInitArgs create_colocated_worker_cls create_colocated_worker_cls_fused create_colocated_worker_raw_cls",
+    ".compat.verl.dispatch": "Dispatch Execute collect_all_to_all make_nd_compute_dataproto_dispatch_fn register",
+    ".compat.verl.pool": "RayResourcePool",
+    ".compat.verl.pool_manager": "ResourcePoolManager SubRayResourcePool split_resource_pool",
+    ".compat.verl.worker_classes": "RayClassWithInitArgs create_colocated_worker_cls",
     ".compat.verl.worker_group": "RayWorkerGroup",
     ".failure": "LaunchFailed",
     ".replicas.launching": "launch_replicas num_replicas",
@@ -65,11 +52,11 @@ _WHERE = {name: module for module, names in _NAMES.items() for name in names.spl
 __all__ = [
     "Cluster", "ComponentPlacement", "DataProtoFuture", "Dispatch", "EchoReplica", "Execute",
     "FlexiblePlacementStrategy", "LaunchFailed", "NodePlacementStrategy", "PackedPlacementStrategy", "RayClassWithInitArgs",
-    "RayResourcePool", "RayWorkerGroup", "Replica", "ResourcePool", "ResourcePoolManager", "RolloutMode", "SubRayResourcePool",
+    "RayResourcePool", "RayWorkerGroup", "Replica", "ResourcePoolManager", "RolloutMode", "SubRayResourcePool",
     "Worker", "WorkerAddress", "WorkerGroup", "WorkerGroupFuncResult", "collect_all_to_all",
-    "create_colocated_worker_cls", "create_colocated_worker_cls_fused", "create_colocated_worker_raw_cls", "get_replica_class",
-    "get_rollout_replica_class", "launch_replicas", "make_nd_compute_dataproto_dispatch_fn", "merge_resource_pool", "num_replicas",
-    "register", "register_dispatch_mode", "simulated_cluster", "split_resource_pool", "update_dispatch_mode",
+    "create_colocated_worker_cls", "get_replica_class",
+    "get_rollout_replica_class", "launch_replicas", "make_nd_compute_dataproto_dispatch_fn", "num_replicas",
+    "register", "simulated_cluster", "split_resource_pool",
 ]  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from .port.port import Port, RayBundle, RayNode
 from .reserving.reservation import NodeDemand, Reservation, accelerators_given
 from .world.inventory import order_nodes, survey
 from .world.machine import CODE, Device, Machine, cluster_of
-from .world.nvidia_smi import Matrix, read_devices, read_matrix
+from .world.nvidia_smi import read_devices, read_matrix
 from .world.ray_machine import machine_of, name_of, resource_of
 from .world.slurm import SlurmJob, read_job
 
@@ -149,10 +149,6 @@ def _with_matrix(machine: Machine, source: Source | None) -> Machine:
         matrix = read_matrix(source.text)
     except ValueError as problem:
         raise _unreadable(source.name, f"`{source.name}` is not an output of `nvidia-smi topo -m`: {problem}") from None
-    return _add_topology(machine, matrix, source)
-
-
-def _add_topology(machine: Machine, matrix: Matrix, source: Source) -> Machine:
     if len(matrix.numa) != len(machine.devices):
         rows, count = len(matrix.numa), len(machine.devices)
         message = f"`{source.name}` has {rows} {plural('GPU', rows)}, the machine has {count} {plural('accelerator', count)}"

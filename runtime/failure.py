@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import Any, Iterable, Sequence
 
 from ..models.findings.finding import Finding, error
@@ -27,16 +28,15 @@ class LaunchFailed(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the complete failure."""
-        return _rebuild, (type(self), self.findings, self.traceback)
+        return partial(type(self), traceback=self.traceback), self.findings
+
+    def __str__(self) -> str:
+        return "\n".join(filter(None, (super().__str__(), self.traceback)))
 
     @property
     def exit_code(self) -> int:
         """Exit code: 2 for an unusable input (PW707, PW730 ...), 4 for a different cluster."""
         return UNUSABLE if all(finding.code in _OF_THE_INPUT for finding in self.findings) else DIFFERENT
-
-
-def _rebuild(cls: type[LaunchFailed], findings: tuple[Finding, ...], traceback: str) -> LaunchFailed:
-    return cls(*findings, traceback=traceback)
 
 
 def build_failure(code: str, subject: str, message: str, help: str, *witnesses: int | str, traceback: str = "") -> LaunchFailed:

@@ -156,14 +156,6 @@ def word(text: str, span: Span) -> DefaultsEntry:
     return DefaultsEntry(group or slash, name, span, package=_package(package) if "@" in text else None)
 
 
-def build_entry(key: str, option: str | tuple[str, ...] | None, span: Span) -> DefaultsEntry:
-    """Build the entry of a key such as ``override db@source`` and an option."""
-    key_text, _, package = key.partition("@")
-    *keywords, group = key_text.split(" ")
-    entry = DefaultsEntry(group, option, span, True, _package(package) if "@" in key else None)
-    return replace(entry, optional="optional" in keywords, override="override" in keywords)
-
-
 def read_entries(defaults: Value | None, findings: list[Finding]) -> list[DefaultsEntry]:
     """Parse a `defaults` list; an invalid entry is dropped and reported in `findings`."""
     if defaults is None:
@@ -188,8 +180,11 @@ def _read(item: Value, findings: list[Finding]) -> DefaultsEntry | None:
             if (option := option_of(value)) is None and not (isinstance(value, Scalar) and value.is_null):
                 findings.append(_build_error(f"what `{key}` chooses must be a name or a list of names, but it is {kind_of(value)}", value))
                 return None
-            entry = build_entry(key, option, item.span)
-            return replace(entry, optional=True) if isinstance(flag, Scalar) and flag.value is True else entry
+            key_text, _, package = key.partition("@")
+            *keywords, group = key_text.split(" ")
+            entry = DefaultsEntry(group, option, item.span, True, _package(package) if "@" in key else None)
+            is_optional = "optional" in keywords or (isinstance(flag, Scalar) and flag.value is True)
+            return replace(entry, optional=is_optional, override="override" in keywords)
         findings.append(_build_error(f"an entry of `defaults` must have one key, but this one has {len(item.entries)}", item))
         return None
     findings.append(_build_error(f"an entry of `defaults` must be a word or a map, but it is {kind_of(item)}", item))

@@ -182,7 +182,9 @@ class Values:
             return self._cast(depth)
         if kind == "quoted":
             token = self._take(kind)
-            return as_scalar(_unquote(token.text), token.span)
+            quote, inner = token.text[0], token.text[1:-1]  # backslashes escape only before a quote
+            text = re.sub(rf"(\\+)(?={quote}|\Z)", lambda match: "\\" * (len(match[1]) // 2), inner)
+            return as_scalar(text, token.span)
         return self._primitive(_PIECES)
 
     def _list(self, depth: int) -> ListNode:
@@ -260,12 +262,6 @@ def _plain(token: Token) -> Plain:
     if token.kind == "null":
         return None
     return token.text[1::2] if token.kind == "escape" else token.text
-
-
-def _unquote(text: str) -> str:
-    """Return the text between quotes; backslashes escape only before a quote."""
-    quote, inner = text[0], text[1:-1]
-    return re.sub(rf"(\\+)(?={quote}|\Z)", lambda match: "\\" * (len(match[1]) // 2), inner)
 
 
 def _join(start: Span, end: Span) -> Span:

@@ -67,13 +67,12 @@ def embed(value: Value, package: str, span: Span) -> Value:
 
 def mark_unknown(root: MapNode) -> MapNode:
     """Return the map with all scalars and lists unknown: an unread part may replace them."""
-    return MapNode(tuple(Entry(entry.key, _unknown_copy(entry.value)) for entry in root), root.span, root.flow)
 
+    def copy(value: Value) -> Value:
+        text = value.text if isinstance(value, Scalar) else ""
+        return mark_unknown(value) if isinstance(value, MapNode) else Scalar(text, UNRESOLVED, value.span)
 
-def _unknown_copy(value: Value) -> Value:
-    if isinstance(value, MapNode):
-        return mark_unknown(value)
-    return Scalar(value.text if isinstance(value, Scalar) else "", UNRESOLVED, value.span)
+    return MapNode(tuple(Entry(entry.key, copy(entry.value)) for entry in root), root.span, root.flow)
 
 
 _OF_HYDRA = {

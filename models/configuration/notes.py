@@ -116,8 +116,8 @@ class Notes:
             if choice is not None and accepting:
                 notes = (*notes, f"{choice.table.framework} {spans_of(accepting)} {'accepts' if len(accepting) == 1 else 'accept'} it")
             self._add(severity, code, subject, message, at, label, help, edit, notes)
-        elif choice.possible_in(releases):
-            note = f"only in {choice.name_range(releases)}; this file is judged for {choice}"
+        elif possible := choice.possible_in(releases):
+            note = f"only in {choice.table.framework} {spans_of(possible)}; this file is judged for {choice}"
             self._add(Severity.WARNING, code, subject, message, at, label, help, edit, (*notes, note))
 
     def unsure(self, rule: str, subject: str, why: str, decides: bool = False, add: str = "") -> None:

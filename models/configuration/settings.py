@@ -43,11 +43,6 @@ class Amount:
         return Figure(self.name, self.value, self.span, self.default)
 
     @property
-    def is_float(self) -> bool:
-        """True if written as `2.0`, which equals 2 but cannot be used to count."""
-        return self.scalar is not None and isinstance(self.scalar.value, float)
-
-    @property
     def text(self) -> str:
         """Text such as ``rollout.tensor_parallel_size: 4``."""
         return f"`{self.name}: {self.value}`"

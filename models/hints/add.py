@@ -246,16 +246,11 @@ def _component(form: ComponentForm, name: str, entry_of_name: Entry, cluster: Cl
         spans["shards"] = place.span
     spans = {"name": entry_of_name.key.span, **(base.spans if base else {}), **spans}
     changes |= {"node_groups": groups, "least": lower, "most": upper, "counts": counts, "per_process": per_process, "spans": spans}
-    component = replace(base, **changes) if base else _new(name, **changes)
+    component = replace(base, **changes) if base else Component(name, **{"role": name if name in ROLES else "", **changes})
     if impossible := explain_unlikely(component):
         place = find(value, f"estimate.{impossible[1]}")
         raise UnusableInput([error("PW121", name, impossible[0], place.span if place else spans["estimate"], help=impossible[2])])
     return component
-
-
-def _new(name: str, **fields: Any) -> Component:
-    """Return a component, which has the role of its name unless `fields` name one."""
-    return Component(name, **{"role": name if name in ROLES else "", **fields})
 
 
 _READ: Mapping[str, Callable[[ComponentForm], Any]] = {

@@ -30,10 +30,6 @@ def topology_of(component: Component, cluster: Cluster) -> Iterator[Finding]:
     for spread in component.spread:
         if not has_level(cluster, spread.level) and (spread.domains > 1 or spread.percent < 100):
             yield unnamed_level(component.name, spread.level, "`spread` cannot be kept", spread.span, Severity.ERROR)
-    yield from _offload_faults(component)
-
-
-def _offload_faults(component: Component) -> Iterator[Finding]:
     name, span = component.name, component.span("offloaded")
     if component.offloaded and not component.phases:
         message = f"`{name}` has no phase, so that it is never offloaded"

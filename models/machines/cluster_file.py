@@ -155,15 +155,10 @@ class ClusterForm(Form):
 
     def build(self) -> Cluster:
         """Return the Cluster. Raises ValueError with a sentence for a person."""
-        bare = _shorthand_cluster(self.nodes) if isinstance(self.nodes, str) else Cluster(_nodes_of(self.nodes))
+        bare = read_shorthand(self.nodes) if isinstance(self.nodes, str) else Cluster(_nodes_of(self.nodes))
+        if isinstance(bare, DeclaredNodes):
+            raise ValueError(f"`{self.nodes}` does not say how many nodes there are")
         return bare.with_groups(_group(bare, form) for form in self.node_groups)
-
-
-def _shorthand_cluster(text: str) -> Cluster:
-    cluster = read_shorthand(text)
-    if isinstance(cluster, DeclaredNodes):
-        raise ValueError(f"`{text}` does not say how many nodes there are")
-    return cluster
 
 
 def _nodes_of(forms: Sequence[NodeForm]) -> Nodes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..record import dataclass
-from .release import ALWAYS, Range, Release, ReleaseTable, spans_of
+from .release import ALWAYS, Range, Release, ReleaseTable
 
 
 @dataclass(frozen=True)
@@ -51,10 +51,6 @@ class ReleaseChoice:
     def possible_in(self, releases: Range) -> tuple[Release, ...]:
         """Return the possible releases of a range."""
         return tuple(release for release in self.possible if self.table.holds(releases, release))
-
-    def name_range(self, releases: Range) -> str:
-        """Name the possible releases of a range: ``verl 0.4.0 to 0.6.1``."""
-        return f"{self.table.framework} {spans_of(self.possible_in(releases))}"
 
     def __str__(self) -> str:
         return f"{self.release} ({self.reason})"

@@ -24,6 +24,7 @@ from ..launch import launch
 from ..periodic import Periodic
 from ..progress import Step
 from ..recovery.lifetime import Launch
+from ..workers.inside.host import keep_output
 from .messages import KEEP, Failure, LaunchRequest, Message
 from .record import ENDED, FAILED, LOG, STARTING, Claim, Record, from_line, to_line
 
@@ -126,7 +127,8 @@ class Keeper:
         if not self._kept.is_set():
             self._send(record)
             self._kept.wait()
-            self._write_to_log()
+            keep_output(str(self._claim.path / LOG))
+            self._answers.close()
 
     def _is_left_alone(self) -> bool:
         """Return True if the command has ended without KEEP, as its pipe shows."""
@@ -161,14 +163,6 @@ class Keeper:
         else:
             with suppress(KeyboardInterrupt):
                 self._send(Failure(problem.findings, problem.traceback))
-
-    def _write_to_log(self) -> None:
-        """Redirect all output to a log file beside the record."""
-        log = os.open(self._claim.path / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        for stream in (1, 2):
-            os.dup2(log, stream)
-        os.close(log)
-        self._answers.close()
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

@@ -118,11 +118,10 @@ class RayPort:
         parts = (dict(addresses[start : start + SOCKETS]) for start in range(0, len(addresses), SOCKETS))
         return {name for part in parts for name in unreachable(part, limit, OPENING)}
 
-    def hold(self, name: str, bundles: Sequence[RayBundle], detached: bool = False) -> Hold:
+    def hold(self, name: str, bundles: Sequence[RayBundle]) -> Hold:
         resources, options = pin([(bundle.node_id, bundle.resources) for bundle in bundles])
-        lifetime = "detached" if detached else None
         try:
-            return self._ray.util.placement_group(resources, strategy="SPREAD", name=name, lifetime=lifetime, **options)
+            return self._ray.util.placement_group(resources, strategy="SPREAD", name=name, **options)
         except self._ray.exceptions.RaySystemError as problem:
             if "already exists" in str(problem):
                 raise NameTaken(name) from None
@@ -150,7 +149,6 @@ class RayPort:
             name=start.name, namespace=self.namespace, num_cpus=0, num_gpus=0, max_restarts=0, max_task_retries=0,
             scheduling_strategy=self._in_bundle(start.hold, start.bundle), runtime_env=environment or None,
             **({"max_concurrency": start.concurrency} if start.concurrency else {}),
-            **({"lifetime": "detached"} if start.detached else {}),
         )  # fmt: skip
         try:
             return options.remote(*start.arguments)

@@ -110,7 +110,7 @@ class Start:
 
     `cls` is constructed there with `arguments`. `variables` are set before its interpreter starts,
     which costs the start of a second interpreter; `python` is that interpreter, if not the node's
-    own. `concurrency`: simultaneous calls, 1 by default. `detached`: it outlives this process.
+    own. `concurrency`: simultaneous calls, 1 by default.
     """
 
     name: str
@@ -121,7 +121,6 @@ class Start:
     variables: Mapping[str, str] = field(default_factory=dict)
     python: str | None = None
     concurrency: int | None = None
-    detached: bool = False
 
 
 class Port(Protocol):
@@ -136,8 +135,8 @@ class Port(Protocol):
     def silent(self, names: Collection[str], limit: float) -> set[str]:
         """Return the names of living processes whose Ray does not answer in time."""
 
-    def hold(self, name: str, bundles: Sequence[RayBundle], detached: bool = False) -> Hold:
-        """Request all bundles, all or none, without waiting; NameTaken. `detached`: until released."""
+    def hold(self, name: str, bundles: Sequence[RayBundle]) -> Hold:
+        """Request all bundles, all or none, without waiting. Raises NameTaken."""
 
     def state(self, hold: Hold) -> str:
         """Return CREATED, RESCHEDULING (a node was lost), REMOVED, PENDING, SHORT or INFEASIBLE.

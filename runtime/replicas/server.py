@@ -12,7 +12,6 @@ from typing import Any, Coroutine, Mapping, Sequence, TypeVar
 
 from ..engines.engine import Engine, Meeting, engine_class
 from ..engines.process import EngineProcess
-from ..workers.inside.host import STANDARD_ERROR
 from .channel import Channel, ChannelFailed, Endpoint, Peer, bare, bound, own_address
 from .listener import Listener
 from .loop import Loop
@@ -73,7 +72,7 @@ class ReplicaServer:
 
     def get_log(self) -> tuple[int, str]:
         """Return the (process id, path of the log on this node) of this server."""
-        return os.getpid(), os.path.realpath(f"/proc/self/fd/{STANDARD_ERROR}")
+        return os.getpid(), os.path.realpath("/proc/self/fd/2")
 
     def get_server_address(self) -> tuple[str, int]:
         """Return (ip, port) of the HTTP endpoint; ("", 0) for a headless server."""

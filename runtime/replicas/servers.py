@@ -37,7 +37,7 @@ class Servers:
             )  # fmt: skip
             environment = rank_environment(component, placement, len(node_seats), first[0].node.address)
             members.append(Member(placement, f"{component}_{rank}", environment, arguments=(server_settings,)))
-        self._group = PoolProcesses(port, component, members, ReplicaServer, first, CONCURRENCY, None, False)
+        self._group = PoolProcesses(port, component, members, ReplicaServer, first, CONCURRENCY, None)
         self._gang = Gang(port, first[0].reservation, {seat.node_rank: seat.bundle for seat in first}, [self._group])
 
     @property

@@ -167,15 +167,13 @@ RELEASES = 2
 class Reservation:
     """Resources of some nodes, reserved all or none, visible as taken to other jobs.
 
-    Bundle i of the group is `wanted[i]`. Releasing it ends every worker in it. `detached`: it
-    outlives this process.
+    Bundle i of the group is `wanted[i]`. Releasing it ends every worker in it.
     """
 
-    def __init__(self, port: Port, name: str, wanted: Sequence[NodeDemand], detached: bool = False) -> None:
+    def __init__(self, port: Port, name: str, wanted: Sequence[NodeDemand]) -> None:
         self.port = port
         self.name = name
         self.wanted = tuple(wanted)
-        self.detached = detached
         self.hold: Hold = None
 
     def acquire(self, limit: float = WAIT_LIMIT) -> None:
@@ -190,7 +188,7 @@ class Reservation:
             raise LaunchFailed(*short)
         with defer_signals():
             try:
-                self.hold = self.port.hold(self.name, [want.bundle for want in self.wanted], self.detached)
+                self.hold = self.port.hold(self.name, [want.bundle for want in self.wanted])
             except NameTaken:
                 message = f"there is a reservation `{self.name}` already"
                 raise build_failure("PW717", self.name, message, "release the other, or give another name") from None

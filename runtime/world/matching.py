@@ -85,7 +85,10 @@ def pair_up(plan: Plan, available: Sequence[RayNode]) -> tuple[dict[int, Match],
         if ray is None:
             short.append(_missing(node, available))
         elif plan_accelerators(node) > ray_accelerators(node, ray):
-            short.append(_shortage(node, ray))
+            need, has = plan_accelerators(node), ray_accelerators(node, ray)
+            message = f"node {node.rank} (`{node.name}`) needs {with_noun(need, 'accelerator')}, its Ray node `{ray.name}` has {has}"
+            help = "start it with as many as the plan says, or solve for the cluster that is there"
+            short.append(error("PW702", node.name, message, help=help, witnesses=(node.rank,), amount=need - has))
         else:
             matches[rank] = Match(node, ray, rank in masks)
     return matches, short
@@ -130,13 +133,6 @@ def _missing(node: Node, available: Sequence[RayNode]) -> Finding:
     message = f"node {node.rank} (`{node.name}`) is missing: {reason}"
     help = "start the missing node, or solve for the cluster that is there"
     return error("PW702", node.name, message, help=help, witnesses=(node.rank,), amount=1)
-
-
-def _shortage(node: Node, ray: RayNode) -> Finding:
-    need, has = plan_accelerators(node), ray_accelerators(node, ray)
-    message = f"node {node.rank} (`{node.name}`) needs {with_noun(need, 'accelerator')}, its Ray node `{ray.name}` has {has}"
-    help = "start it with as many as the plan says, or solve for the cluster that is there"
-    return error("PW702", node.name, message, help=help, witnesses=(node.rank,), amount=need - has)
 
 
 _HELP = "discover the cluster as it is (`placewright discover`) and solve for that"
@@ -205,7 +201,10 @@ def _differences(
     if smallest_memory is not None and node.accelerator_memory is not None and smallest_memory < node.accelerator_memory * (1 - SLACK):
         message = f"has accelerators with {smallest_memory} MiB of memory, the plan says {node.accelerator_memory} MiB"
         yield message, _HELP, node.accelerator_memory - smallest_memory
-    yield from _other_hardware(match, kinds, used)
+    for kind in sorted(used):  # as far as Ray counts it
+        has, need = kinds.get(kind.lower(), {}).get(match.ray.node_id, 0), match.node.count(kind)
+        if kind.lower() in kinds and has < need:
+            yield f"needs {need} `{kind}`, it has {has}", f"start Ray there with `--resources` that names its `{kind}`", need - has
     if report is not None:
         yield from _ids(match, machine, report, held)
 
@@ -218,14 +217,6 @@ def _other_kinds(plan: Plan) -> dict[int, set[str]]:
             if run.kind not in (ACCELERATOR, NODE):
                 kinds.setdefault(run.node, set()).add(run.kind)
     return kinds
-
-
-def _other_hardware(match: Match, kinds: Mapping[str, Mapping[str, int]], used: Collection[str]) -> Iterator[tuple[str, str, int]]:
-    """Compare hardware besides accelerators, for the types counted by Ray."""
-    for kind in sorted(used):
-        has, need = kinds.get(kind.lower(), {}).get(match.ray.node_id, 0), match.node.count(kind)
-        if kind.lower() in kinds and has < need:
-            yield f"needs {need} `{kind}`, it has {has}", f"start Ray there with `--resources` that names its `{kind}`", need - has
 
 
 def _ids(match: Match, machine: Machine, report: Report, held: int) -> Iterator[tuple[str, str, int]]:

@@ -65,7 +65,7 @@ class FakePort(FakeCluster):
         self._called("silent")
         return self.stopped & set(names)
 
-    def hold(self, name: str, bundles: Sequence[RayBundle], detached: bool = False) -> FakeHold:
+    def hold(self, name: str, bundles: Sequence[RayBundle]) -> FakeHold:
         self._called("hold")
         if any(hold.name == name and hold.state != REMOVED for hold in self.holds):
             raise NameTaken(name)

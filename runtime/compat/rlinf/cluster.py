@@ -227,15 +227,6 @@ class Cluster(metaclass=CurrentInstance):
         """Number of accelerators."""
         return self.machines.total()
 
-    @property
-    def accelerator_ranks(self) -> list[list[int]]:
-        """Ranks of the accelerators per node, counted over all nodes."""
-        ranks, first = list[list[int]](), 0
-        for node in self.machines.nodes:
-            ranks.append(list(range(first, first + len(node.accelerators))))
-            first += len(node.accelerators)
-        return ranks
-
     @cached_property
     def description(self) -> str:
         """Text description of the cluster for its workers."""

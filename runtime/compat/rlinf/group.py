@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Callable, Mapping, Sequence
 
@@ -12,7 +11,7 @@ from ....models.findings.wording import with_noun
 from ....models.placements.plan import Plan
 from ...failure import build_failure, build_refusal
 from ...port.on_ray import NAMESPACE, RayPort
-from ...port.port import Actor, AnswerFailed, Died, Port, gather
+from ...port.port import AnswerFailed, Died, Port, gather
 from ...port.ray_compat import need_ray
 from ...running.audit import AuditRow
 from ...workers.group import WorkerGroup as Workers
@@ -63,9 +62,7 @@ def _size(port: Port, name: str) -> int | None:
     return int(reports[0]["environment"]["WORLD_SIZE"]) if reports else None
 
 
-def members_in(
-    cluster: Cluster, plan: Plan, name: str, catch_system_failure: bool, arguments: Sequence[Any], named: Mapping[str, Any]
-) -> list[Member]:
+def members_in(cluster: Cluster, plan: Plan, name: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> list[Member]:
     """Return the processes of a group in rank order, named ``NAME:RANK``."""
     master = cluster.get_node_ip(plan.placements(name)[0].node_rank)
     common = {**forwarded_variables(cluster.environment), VARIABLE: cluster.description}
@@ -73,7 +70,7 @@ def members_in(
     def member(member_of_plan: Member) -> Member:
         placement = member_of_plan.placement
         address = cluster.get_node_ip(placement.node_rank)
-        rlinf_variables = rlinf_environment(cluster.machines, placement, NAMESPACE, catch_system_failure, address)
+        rlinf_variables = rlinf_environment(cluster.machines, placement, NAMESPACE, address)
         environment = {**rlinf_variables, **common, **member_of_plan.environment}
         return replace(
             member_of_plan, name=f"{name}:{placement.rank}", environment=environment, arguments=tuple(arguments), named=dict(named)
@@ -84,16 +81,7 @@ def members_in(
 
 TIMEOUT = 300.0
 CLOSE = "close"
-CATCH_FAILURE = "RLINF_CATCH_FAILURE"
 MOST_CONCURRENT = 2**31 - 1
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerRank:
-    """Worker of a group: actor handle and rank."""
-
-    worker: Actor
-    rank: int
 
 
 class WorkerGroup:
@@ -145,8 +133,7 @@ class WorkerGroup:
 
     def launch(
         self, cluster: Cluster, placement_strategy: PlacementSource | None = None, name: str | None = None, max_concurrency: int | None = None,
-        isolate_gpu: bool = True, catch_system_failure: bool | None = None, disable_distributed_log: bool = False,
-        timeout: float = TIMEOUT,
+        isolate_gpu: bool = True, timeout: float = TIMEOUT,
     ) -> WorkerGroup:  # fmt: skip
         """Start all workers where the strategy or the plan puts them, and return the group.
 
@@ -159,10 +146,6 @@ class WorkerGroup:
         name : name of the group; its workers are called ``NAME:RANK``.
         max_concurrency : number of simultaneous calls per worker.
         isolate_gpu : True if a worker sees its own accelerators alone; a plan decides that itself.
-        catch_system_failure : True if a worker prints its threads' stacks before a signal ends it;
-            default: RLINF_CATCH_FAILURE.
-        disable_distributed_log : ignored: workers log to Ray's logs of their nodes, which are not
-            collected.
         timeout : time limit, in seconds, for all workers to be ready.
 
         Nothing of the group is left if it raises. Raises LaunchFailed with the findings of a
@@ -178,8 +161,7 @@ class WorkerGroup:
             raise build_refusal("PW718", self._name, message, "leave it out, or give a number of them", max_concurrency)
         self._name = WorkerAddress(name or self._name).get_name()
         plan = plan_of(self._name, cluster, placement_strategy, isolate_gpu)
-        catch = os.environ.get(CATCH_FAILURE) == "1" if catch_system_failure is None else catch_system_failure
-        members = members_in(cluster, plan, self._name, catch, self._arguments, self._named)
+        members = members_in(cluster, plan, self._name, self._arguments, self._named)
 
         def make(port: Port) -> Workers:
             return Workers(port, self._name, members, self._worker_cls, concurrency=max_concurrency)
@@ -196,22 +178,9 @@ class WorkerGroup:
         return self
 
     @property
-    def worker_cls_name(self) -> str:
-        """Class name of the workers."""
-        return self._worker_cls.__name__
-
-    @property
     def worker_group_name(self) -> str:
         """Name of the group."""
         return self._name
-
-    @property
-    def worker_info_list(self) -> list[WorkerRank]:
-        """Workers with their ranks; empty before `launch`."""
-        running = self._started
-        return [WorkerRank(worker, rank) for rank, worker in enumerate(running.workers.workers)] if running else []
-
-    _workers = worker_info_list
 
     @property
     def audit(self) -> tuple[AuditRow, ...]:
@@ -227,12 +196,6 @@ class WorkerGroup:
             self._started.end()
 
     _close = close  # the worker class may have a `close` of its own
-
-    def _is_ready(self) -> WorkerGroupFuncResult:
-        """Return the workers' own reports, which arrive when the workers are idle."""
-        workers = self._standing
-        tickets = {workers.port.ask(worker, REPORT): rank for rank, worker in enumerate(workers.workers)}
-        return WorkerGroupFuncResult(workers, tickets, "_is_ready")
 
     def __enter__(self) -> WorkerGroup:
         return self

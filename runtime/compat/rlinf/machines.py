@@ -15,7 +15,7 @@ from ....models.findings.wording import are, with_noun
 from ....models.level import PLACEMENT
 from ....models.machines.cluster import Cluster
 from ....models.machines.node import Node
-from ....models.machines.node_group import ACCELERATOR, NODE
+from ....models.machines.node_group import ACCELERATOR
 from ....models.placements.placement import Placement
 from ....models.problem import Problem
 from ....models.text.source import Source
@@ -144,7 +144,7 @@ PREFIX, NODE_SPECIFIC = "RLINF_", ("RLINF_NODE_RANK",)
 """Prefix of the driver's variables for workers, and the exceptions specific to a node."""
 
 
-def rlinf_environment(machines: Cluster, placement: Placement, namespace: str, catch_system_failure: bool, address: str) -> dict[str, str]:
+def rlinf_environment(machines: Cluster, placement: Placement, namespace: str, address: str) -> dict[str, str]:
     """Return RLinf's worker variables beyond those of rank_environment.
 
     `address`: of the node.
@@ -160,11 +160,9 @@ def rlinf_environment(machines: Cluster, placement: Placement, namespace: str, c
     variables = {
         "RAY_ACTOR": "1",
         "CLUSTER_NAMESPACE": namespace,
-        "CATCH_SYSTEM_FAILURE": str(int(catch_system_failure)),
         "ACCELERATOR_MODEL": node.accelerator_model,
         "NODE_ADDRESS": address,
         "GLOBAL_ACCELERATOR_RANKS": ",".join(str(ranks[id]) for id in placement.visible_accelerators),
-        "HARDWARE_TYPE": "" if kind == NODE else kind,
         "LOCAL_HARDWARE": json.dumps(hardware_on(node, kind, placement.local_hardware_ranks)),
     }
     if placement.accelerator_type == "NV_GPU":

@@ -12,5 +12,8 @@ import, and worker classes that verl itself decorated run unchanged. Intended di
 - actor options without effect are refused, instead of overwritten; a worker takes a slot for
   each of its `num_cpus`;
 - a mesh that is registered twice is a ValueError in `set_dispatch_collect` too, where verl asserts;
+- fused classes, merged pools, detached groups, modes of the user's own, and the thread that aborts
+  the program after a death are left out: no program of verl's releases uses them. `dispatch_mode`
+  takes a pair of functions, and a failed call raises LaunchFailed with the worker's exception as cause;
 - padding is cut from batches, also from pending ones, and never from lists of one answer a worker.
 """

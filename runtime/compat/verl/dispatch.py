@@ -8,75 +8,33 @@ from __future__ import annotations
 import functools
 import inspect
 from dataclasses import dataclass
+from enum import Enum, auto
 from functools import partial
 from types import FunctionType
-from typing import Any, Callable, ClassVar, Mapping, Sequence, TypeVar, cast
+from typing import Any, Callable, Mapping, Sequence, TypeVar, cast
 
 from ....models.findings.wording import with_noun
 from ...failure import build_refusal
 from .batches import DataProtoFuture, chunk, is_padded, join, pad
 
 
-def _member(cls: Any, name: str) -> Any:
-    """Return the member of a name; add an unknown member, which a user registered elsewhere."""
-    return cls.members[name] if name in cls.members else cls.register(name)
-
-
-class _Name:
-    """Mode by name; unpickles to the same object."""
-
-    members: ClassVar[dict[str, Any]]
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __init_subclass__(cls) -> None:
-        cls.members = {}
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}.{self.name}"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _member, (type(self), self.name)
-
-    @classmethod
-    def register(cls, name: str) -> Any:
-        """Add a member and return it. Raises ValueError for a duplicate."""
-        name = name.upper()
-        if name in cls.members:
-            raise ValueError(f"{name} is registered already")
-        member = cls.members[name] = cls(name)
-        setattr(cls, name, member)
-        return member
-
-
-class Dispatch(_Name):
+class Dispatch(Enum):
     """Distribution of arguments and collection of answers."""
 
-    RANK_ZERO: ClassVar[Dispatch]
-    ONE_TO_ALL: ClassVar[Dispatch]
-    ALL_TO_ALL: ClassVar[Dispatch]
-    DP_COMPUTE: ClassVar[Dispatch]
-    DP_COMPUTE_PROTO: ClassVar[Dispatch]
-    DP_COMPUTE_PROTO_WITH_FUNC: ClassVar[Dispatch]
-    DP_COMPUTE_METRIC: ClassVar[Dispatch]
-    DIRECT_ROLLOUT_METHOD: ClassVar[Dispatch]
+    ONE_TO_ALL = auto()
+    ALL_TO_ALL = auto()
+    DP_COMPUTE = auto()
+    DP_COMPUTE_PROTO = auto()
+    DP_COMPUTE_PROTO_WITH_FUNC = auto()
+    DP_COMPUTE_METRIC = auto()
+    DIRECT_ROLLOUT_METHOD = auto()
 
 
-class Execute(_Name):
+class Execute(Enum):
     """Choice of called workers."""
 
-    ALL: ClassVar[Execute]
-    RANK_ZERO: ClassVar[Execute]
-
-
-for _name in (
-    "RANK_ZERO", "ONE_TO_ALL", "ALL_TO_ALL", "DP_COMPUTE", "DP_COMPUTE_PROTO", "DP_COMPUTE_PROTO_WITH_FUNC", "DP_COMPUTE_METRIC",
-    "DIRECT_ROLLOUT_METHOD",
-):  # fmt: skip
-    Dispatch.register(_name)
-for _name in ("ALL", "RANK_ZERO"):
-    Execute.register(_name)
+    ALL = auto()
+    RANK_ZERO = auto()
 
 
 def make_nd_compute_dataproto_dispatch_fn(mesh_name: str) -> dict[str, Callable[..., Any]]:
@@ -128,12 +86,12 @@ def _convert_mesh_mode(mode: Mapping[str, Any]) -> Mapping[str, Any]:
     return mode
 
 
-def _find_same(modes: type[Any], verl_mode: object) -> Any:
+def _find_same(modes: type[Enum], verl_mode: object) -> Any:
     name = str(getattr(verl_mode, "name", verl_mode))
-    if name not in modes.members:
+    if name not in modes.__members__:
         message = f"`{verl_mode}` of verl is not a {modes.__name__.lower()} mode here"
-        raise build_refusal("PW718", "", message, "add it with register_dispatch_mode", name)
-    return modes.members[name]
+        raise build_refusal("PW718", "", message, "give both functions: `dispatch_fn` and `collect_fn`", name)
+    return modes[name]
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -159,20 +117,19 @@ class CallMode:
 
 def register(
     dispatch_mode: Dispatch | Mapping[str, Callable[..., Any]] = Dispatch.ALL_TO_ALL, execute_mode: Execute = Execute.ALL,
-    blocking: bool = True, materialize_futures: bool = True,
+    blocking: bool = True,
 ) -> Callable[[Method], Method]:  # fmt: skip
     """Decorate a worker's method to make it a method of the group too.
 
-    `blocking`: the group's method returns answers, otherwise references. `materialize_futures`: a
-    DataProtoFuture among the arguments is resolved when the method runs. Source: verl,
-    verl/single_controller/base/decorator.py, `register`.
+    `blocking`: the group's method returns answers, otherwise references. A DataProtoFuture among the
+    arguments is resolved when the method runs. Source: verl, verl/single_controller/base/decorator.py,
+    `register`.
     """
     how = CallMode(dispatch_mode, execute_mode, blocking)
 
     def mark(method: Method) -> Method:
-        if not materialize_futures:
-            wrapped: Any = method
-        elif inspect.iscoroutinefunction(method):
+        wrapped: Any
+        if inspect.iscoroutinefunction(method):
 
             @functools.wraps(method)
             async def wrapped_async(*arguments: Any, **named: Any) -> Any:
@@ -312,26 +269,7 @@ DISPATCH_MODE_FN_REGISTRY: dict[Dispatch, Pair] = {
 }
 
 
-def get_predefined_dispatch_fn(dispatch_mode: Dispatch) -> Pair:
-    """Return both functions of a mode. Raises a ValueError for RANK_ZERO, which has none."""
-    if dispatch_mode not in DISPATCH_MODE_FN_REGISTRY:
-        help = "register it with register_dispatch_mode; for rank 0 alone, give execute_mode=Execute.RANK_ZERO"
-        raise build_refusal("PW718", "", f"nothing is said of how {dispatch_mode} dispatches", help)
-    return DISPATCH_MODE_FN_REGISTRY[dispatch_mode]
-
-
 def functions_of(mode: Dispatch | Pair) -> Sequence[Callable[..., Any]]:
     """Return (dispatch_fn, collect_fn) of a mode or of a dict of both."""
-    pair = get_predefined_dispatch_fn(mode) if isinstance(mode, Dispatch) else mode
+    pair = DISPATCH_MODE_FN_REGISTRY[mode] if isinstance(mode, Dispatch) else mode
     return [pair[key] for key in FUNCTIONS]
-
-
-def register_dispatch_mode(dispatch_mode_name: str, dispatch_fn: Callable[..., Any], collect_fn: Callable[..., Any]) -> None:
-    """Add a mode and a member of Dispatch. Raises ValueError for a duplicate name."""
-    DISPATCH_MODE_FN_REGISTRY[Dispatch.register(dispatch_mode_name)] = {"dispatch_fn": dispatch_fn, "collect_fn": collect_fn}
-
-
-def update_dispatch_mode(dispatch_mode: Dispatch, dispatch_fn: Callable[..., Any], collect_fn: Callable[..., Any]) -> None:
-    """Replace the functions of a mode. Raises a ValueError for a mode without functions."""
-    get_predefined_dispatch_fn(dispatch_mode)
-    DISPATCH_MODE_FN_REGISTRY[dispatch_mode] = {"dispatch_fn": dispatch_fn, "collect_fn": collect_fn}

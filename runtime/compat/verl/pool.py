@@ -128,58 +128,6 @@ def fitting(port: Port, needs: Sequence[Need], lead: str, name: str) -> Iterator
             raise shortage(port, nodes, name, needs, lead)
 
 
-HELP = "give a list of how many processes each node shall have, such as [8, 8]"
-
-
-class ResourcePool:
-    """Processes on nodes, in order: ``[8, 8]`` is eight on each of two.
-
-    `max_colocate_count`: number of groups that may share a seat. Source: verl,
-    single_controller/base/worker_group.py.
-    """
-
-    def __init__(self, process_on_nodes: Sequence[int] | None = None, max_colocate_count: int = 10, n_gpus_per_node: int = 8) -> None:
-        self._store = list(process_on_nodes or [])
-        self.max_colocate_count = max_colocate_count
-        self.n_gpus_per_node = n_gpus_per_node
-
-    def add_node(self, process_count: int) -> None:
-        """Add a node with so many processes."""
-        self._store.append(process_count)
-
-    @property
-    def world_size(self) -> int:
-        """Number of processes."""
-        return sum(self._store)
-
-    def __call__(self) -> list[int]:
-        """Return the number of processes per node."""
-        return self._store
-
-    @property
-    def store(self) -> list[int]:
-        """Number of processes per node."""
-        return self._store
-
-    def local_world_size_list(self) -> list[int]:
-        """Return, per process, the number of processes on its node."""
-        return [size for size in self._store for _ in range(size)]
-
-    def local_rank_list(self) -> list[int]:
-        """Return, per process, the local rank."""
-        return [rank for size in self._store for rank in range(size)]
-
-
-def check_pool(name: str, store: Sequence[int], max_colocate_count: int) -> None:
-    """Raise ValueError (PW718) if a pool cannot be reserved."""
-    if not store or not all(_counts(size) for size in store):
-        message = f"pool `{name}` is {list(store)}: it has no place for a worker on some node" if store else f"pool `{name}` is empty"
-        raise build_refusal("PW718", name, message, HELP)
-    if not _counts(max_colocate_count):
-        message = f"pool `{name}` lets {max_colocate_count} groups share its places"
-        raise build_refusal("PW718", name, message, "give max_colocate_count as a whole number of at least 1")
-
-
 def _counts(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
 
@@ -190,15 +138,14 @@ _ONE_AT_A_TIME = threading.RLock()
 """Lock for the choice of nodes: a thread sees earlier choices as reserved."""
 
 
-class RayResourcePool(ResourcePool):
-    """Pool such as ``[8, 8]``: a part is whole on a node; all or nothing is reserved.
+class RayResourcePool:
+    """Pool of processes on nodes, such as ``[8, 8]``: a part is whole on a node; all or nothing is reserved.
 
     It is reserved at first use: by a group, `split_resource_pool` or `get_placement_groups`. Part i
     is then bundle i of one placement group; equal parts stand in node order, so that ranks do. Each
     accelerator comes with `max_colocate_count` CPUs, and that many groups may share it.
-    `accelerator_type`: a model that Ray tells apart, such as ``H100``. `detached`: the pool
-    outlives this process. `on`: HOST:PORT of the cluster, or a cluster object; None: that of
-    `ray.init`.
+    `accelerator_type`: a model that Ray tells apart, such as ``H100``. `on`: HOST:PORT of the
+    cluster, or a cluster object; None: that of `ray.init`.
 
     It is released, with every worker in it, by `close`, at the end of a `with` block, or when this
     process ends. Every failure is a LaunchFailed within a second, where verl would wait; most are a
@@ -207,12 +154,12 @@ class RayResourcePool(ResourcePool):
 
     def __init__(
         self, process_on_nodes: Sequence[int] | None = None, use_gpu: bool = True, name_prefix: str | None = None,
-        max_colocate_count: int = 10, detached: bool = False, accelerator_type: str | None = None, *, on: Any = None,
+        max_colocate_count: int = 10, accelerator_type: str | None = None, *, on: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__(process_on_nodes, max_colocate_count)
+        self.store = list(process_on_nodes or [])
+        self.max_colocate_count = max_colocate_count
         self.use_gpu = use_gpu
         self.name_prefix = secrets.token_hex(3) if name_prefix is None else name_prefix
-        self.detached = detached
         self.accelerator_type = accelerator_type
         self.on = on
         self._port: Port | None = None
@@ -222,6 +169,11 @@ class RayResourcePool(ResourcePool):
         self._lock = threading.RLock()
 
     @property
+    def world_size(self) -> int:
+        """Number of processes."""
+        return sum(self.store)
+
+    @property
     def port(self) -> Port:
         """Cluster of the pool. Raises LaunchFailed (PW701) without one."""
         if self._port is None:
@@ -229,14 +181,14 @@ class RayResourcePool(ResourcePool):
         return self._port
 
     @property
-    def reservations(self) -> list[Reservation]:
-        """Reservations of the pool; empty before the first use."""
-        return [self._reservation] if self._reservation is not None else []
+    def reservation(self) -> Reservation | None:
+        """Reservation of the pool; None before the first use."""
+        return self._reservation
 
     @property
     def pgs(self) -> list[Hold] | None:
         """Placement group of the pool, in a list; None before the first use."""
-        return [reservation.hold for reservation in self.reservations] or None
+        return [self.reservation.hold] if self.reservation is not None else None
 
     def get_placement_groups(self, strategy: str = "STRICT_PACK", name: str | None = None, device_name: str = "cuda") -> list[Hold]:
         """Reserve the pool if necessary and return its only placement group, in a list.
@@ -244,7 +196,7 @@ class RayResourcePool(ResourcePool):
         Every part is whole on one node, whatever the `strategy`. Raises as `seats`.
         """
         self.seats(device_name, name)
-        return [reservation.hold for reservation in self.reservations]
+        return self.pgs or []
 
     def seats(self, device_name: str = "cuda", name: str | None = None) -> list[Seat]:
         """Return the seats in rank order, reserving the pool if necessary.
@@ -262,7 +214,15 @@ class RayResourcePool(ResourcePool):
 
     def needs(self, device_name: str = "cuda") -> list[Need]:
         """Return the needs of every part, by Ray's names. Empty pool: ValueError (PW718)."""
-        check_pool(self.name_prefix, self.store, self.max_colocate_count)
+        name = self.name_prefix
+        if not self.store or not all(map(_counts, self.store)):
+            message = (
+                f"pool `{name}` is {self.store}: it has no place for a worker on some node" if self.store else f"pool `{name}` is empty"
+            )
+            raise build_refusal("PW718", name, message, "give a list of how many processes each node shall have, such as [8, 8]")
+        if not _counts(self.max_colocate_count):
+            message = f"pool `{name}` lets {self.max_colocate_count} groups share its places"
+            raise build_refusal("PW718", name, message, "give max_colocate_count as a whole number of at least 1")
         lead = resource_of(device_name) if self.use_gpu else ""
         needs: list[Need] = []
         for size in self.store:
@@ -315,7 +275,7 @@ class RayResourcePool(ResourcePool):
             for position, need in zip(positions, needs):
                 location = f"node {position} (`{name_of(nodes[position])}`)"
                 node_demands.append(NodeDemand(RayBundle(nodes[position].node_id, need), self.name_prefix, location, position))
-            self._reservation = reservation = Reservation(self.port, name, node_demands, self.detached)
+            self._reservation = reservation = Reservation(self.port, name, node_demands)
             try:
                 reservation.acquire(limit=0.0)
                 return nodes, positions, reservation

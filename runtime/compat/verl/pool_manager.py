@@ -1,8 +1,8 @@
-"""Pools made of pools, and verl's `ResourcePoolManager`: pools by name, and the pool of each role."""
+"""Parts of pools, and verl's `ResourcePoolManager`: pools by name, and the pool of each role."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any, Hashable, Mapping, Sequence
 
@@ -20,14 +20,11 @@ class SubRayResourcePool(RayResourcePool):
     """
 
     def __init__(self, parent: RayResourcePool, start_bundle_index: int, subgroup_world_size: int, name_prefix: str | None = None) -> None:
-        super().__init__(
-            parent.store, parent.use_gpu, name_prefix, parent.max_colocate_count, parent.detached, parent.accelerator_type, on=parent.on
-        )
+        super().__init__(parent.store, parent.use_gpu, name_prefix, parent.max_colocate_count, parent.accelerator_type, on=parent.on)
         self.parent = parent
         self._first = start_bundle_index
         self.start_bundle_index = getattr(parent, "start_bundle_index", 0) + start_bundle_index
         self.subgroup_world_size = subgroup_world_size
-        self.n_gpus_per_node = parent.n_gpus_per_node
 
     @property
     def world_size(self) -> int:
@@ -35,9 +32,9 @@ class SubRayResourcePool(RayResourcePool):
         return self.subgroup_world_size
 
     @property
-    def reservations(self) -> list[Reservation]:
-        """Reservations of the whole pool."""
-        return self.parent.reservations
+    def reservation(self) -> Reservation | None:
+        """Reservation of the whole pool."""
+        return self.parent.reservation
 
     def seats(self, device_name: str = "cuda", name: str | None = None) -> list[Seat]:
         """Return the seats in rank order; see RayResourcePool."""
@@ -45,39 +42,6 @@ class SubRayResourcePool(RayResourcePool):
 
     def close(self) -> None:
         """Do nothing: the whole pool holds the reservation."""
-
-
-class MergedRayResourcePool(RayResourcePool):
-    """Seats of two pools in sequence; both keep their reservation, and `close` closes both."""
-
-    def __init__(self, first: RayResourcePool, second: RayResourcePool) -> None:
-        self.merged = first, second
-        super().__init__(
-            first.store + second.store, first.use_gpu, f"{first.name_prefix}_{second.name_prefix}", first.max_colocate_count, first.detached,
-            first.accelerator_type, on=first.on,
-        )  # fmt: skip
-        self.n_gpus_per_node = first.n_gpus_per_node
-
-    @property
-    def world_size(self) -> int:
-        """Number of seats of both pools."""
-        return sum(pool.world_size for pool in self.merged)
-
-    @property
-    def reservations(self) -> list[Reservation]:
-        """Reservations of both pools, without duplicates."""
-        return list(dict.fromkeys(reservation for pool in self.merged for reservation in pool.reservations))
-
-    def seats(self, device_name: str = "cuda", name: str | None = None) -> list[Seat]:
-        """Return the seats of both pools in rank order, shared with these pools."""
-        first, second = (pool.seats(device_name, name) for pool in self.merged)
-        shift = max(seat.part for seat in first) + 1
-        return [*first, *(replace(seat, part=seat.part + shift, taken=seat.taken) for seat in second)]
-
-    def close(self) -> None:
-        """Close both pools."""
-        for pool in self.merged:
-            pool.close()
 
 
 def split_resource_pool(resource_pool: RayResourcePool, split_size: int | Sequence[int]) -> list[SubRayResourcePool]:
@@ -100,21 +64,6 @@ def split_resource_pool(resource_pool: RayResourcePool, split_size: int | Sequen
     return [
         SubRayResourcePool(resource_pool, start, size, f"{resource_pool.name_prefix}_split_{number}") for number, (start, size) in parts
     ]
-
-
-def merge_resource_pool(rp1: RayResourcePool, rp2: RayResourcePool) -> RayResourcePool:
-    """Merge two pools: the ranks of the first before those of the second.
-
-    Raises a ValueError (PW718) unless both have equal seat properties and are on one cluster.
-    """
-    if rp1 is rp2:
-        raise build_refusal("PW718", rp1.name_prefix, f"pool `{rp1.name_prefix}` cannot be merged with itself", "give two pools")
-    for name in ("use_gpu", "max_colocate_count", "n_gpus_per_node", "detached", "accelerator_type", "on"):
-        first, second = getattr(rp1, name), getattr(rp2, name)
-        if first != second:
-            message = f"pools `{rp1.name_prefix}` and `{rp2.name_prefix}` cannot be merged: {name} is {first} and {second}"
-            raise build_refusal("PW718", rp1.name_prefix, message, f"give both the same {name}")
-    return MergedRayResourcePool(rp1, rp2)
 
 
 def _split_error(pool: RayResourcePool, message: str) -> Any:

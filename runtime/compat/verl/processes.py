@@ -11,8 +11,7 @@ from typing import Callable, Mapping, Sequence
 from ....models.machines.node_group import CLUSTER_LABEL
 from ....models.placements.placement import Placement
 from ...failure import build_failure, build_refusal, quote_names
-from ...port.port import CREATED, Hold, Port, Start
-from ...reserving.reservation import Reservation
+from ...port.port import CREATED, Port, Start
 from ...running.monitor import Monitor
 from ...workers.group import WorkerGroup
 from ...workers.inside.base import Worker
@@ -29,24 +28,22 @@ NOSET_SWITCH = "RAY_EXPERIMENTAL_NOSET_"
 class PoolProcesses(WorkerGroup):
     """Workers on seats; a seat is freed with the worker or the last handle.
 
-    `detached`: the workers outlive this process. `slots`: number of slots that each worker takes of
-    its seat.
+    `slots`: number of slots that each worker takes of its seat.
     """
 
     def __init__(
         self, port: Port, component: str, members: Sequence[Member], worker: type, seats: Sequence[Seat], concurrency: int | None,
-        meeting_port: str | None, detached: bool, slots: int = 1,
+        meeting_port: str | None, slots: int = 1,
     ) -> None:  # fmt: skip
         super().__init__(port, component, members, worker, concurrency, meeting_port)
         self.seats = list(seats)
-        self.detached = detached
         self.slots = slots
         self._taken: list[tuple[Seat, int]] = []
 
     def seat(self, member: Member, start: Start) -> Start:
         """Return the start options with the bundle and reservation of the member's seat."""
         seat = self.seats[member.placement.rank]
-        return replace(start, hold=seat.reservation.hold, bundle=seat.bundle, detached=self.detached)
+        return replace(start, hold=seat.reservation.hold, bundle=seat.bundle)
 
     def take_seats(self) -> None:
         """Mark the seats as taken for as long as the worker handles exist."""
@@ -128,31 +125,17 @@ def check_free_slots(seats: Sequence[Seat], component: str, slots: int = 1) -> N
 
 def check_nodes_alive(seats: Sequence[Seat], component: str) -> None:
     """Raise LaunchFailed (PW713) for a lost node, which Ray would not report."""
-    for reservation in dict.fromkeys(seat.reservation for seat in seats):
-        state = reservation.port.state(reservation.hold)
-        if state != CREATED:
-            alive_ids = {node.node_id for node in reservation.port.nodes()}
-            lost_nodes = sorted({seat.node_rank for seat in seats if seat.node.node_id not in alive_ids})
-            names = ", ".join(dict.fromkeys(seat.where for seat in seats if seat.node_rank in lost_nodes))
-            names = names or f"all of it, which is {state.lower()}"
-            message = f"group `{component}` cannot start: pool `{seats[0].pool}` has lost {names}"
-            raise build_failure("PW713", component, message, "close the pool and make another on the nodes that are left", *lost_nodes)
-
-
-def holds_of(seats: Sequence[Seat]) -> list[tuple[Hold, dict[int, str]]]:
-    """Return (reservation in Ray, node rank -> Ray node id) for each reservation of seats."""
-    nodes: dict[Reservation, dict[int, str]] = {}
-    for seat in seats:
-        nodes.setdefault(seat.reservation, {})[seat.node_rank] = seat.node.node_id
-    return [(reservation.hold, ids) for reservation, ids in nodes.items()]
+    reservation = seats[0].reservation
+    state = reservation.port.state(reservation.hold)
+    if state != CREATED:
+        alive_ids = {node.node_id for node in reservation.port.nodes()}
+        lost_nodes = sorted({seat.node_rank for seat in seats if seat.node.node_id not in alive_ids})
+        names = ", ".join(dict.fromkeys(seat.where for seat in seats if seat.node_rank in lost_nodes))
+        names = names or f"all of it, which is {state.lower()}"
+        message = f"group `{component}` cannot start: pool `{seats[0].pool}` has lost {names}"
+        raise build_failure("PW713", component, message, "close the pool and make another on the nodes that are left", *lost_nodes)
 
 
 def loss_check(group: WorkerGroup, seats: Sequence[Seat]) -> Callable[[], None]:
     """Return the periodic check of blocking calls. It raises LaunchFailed (PW704, PW713)."""
-    monitors = [Monitor(group.port, hold, ids, [group]) for hold, ids in holds_of(seats)]
-
-    def look() -> None:
-        for monitor in monitors:
-            monitor.check()
-
-    return look
+    return Monitor(group.port, seats[0].reservation.hold, {seat.node_rank: seat.node.node_id for seat in seats}, [group]).check

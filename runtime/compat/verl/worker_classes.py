@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import math
 import os
@@ -14,9 +13,9 @@ from ...workers.inside.base import Worker
 from .calls import methods_of
 from .dispatch import MARK, CallMode, Dispatch
 
-FOLLOWED = ("num_cpus", "num_gpus", "resources", "runtime_env", "max_concurrency", "lifetime")
+FOLLOWED = ("num_cpus", "num_gpus", "resources", "runtime_env", "max_concurrency")
 IN_ENVIRONMENT = ("env_vars", "py_executable")
-HELP = "use num_cpus, num_gpus, max_concurrency, lifetime, and runtime_env with env_vars and py_executable"
+HELP = "use num_cpus, num_gpus, max_concurrency, and runtime_env with env_vars and py_executable"
 NEUTRAL: Mapping[str, Any] = {
     "max_restarts": 0, "max_task_retries": 0, "scheduling_strategy": "DEFAULT", "placement_group": "default",
     "placement_group_bundle_index": -1, "get_if_exists": False,
@@ -111,7 +110,6 @@ class RayClassWithInitArgs:
     ----------
     cls : the class as passed in.
     args, kwargs : constructor arguments.
-    fused_worker_used : True if it holds several classes, which are called through it.
 
     Raises a ValueError (PW718) for options of ``@ray.remote(...)`` that would have no effect.
     """
@@ -120,7 +118,6 @@ class RayClassWithInitArgs:
         self.cls = cls
         self.args = args
         self.kwargs = kwargs
-        self.fused_worker_used = False
         self._options: dict[str, Any] = {}
         check_options(self.worker.__name__, self.options)
 
@@ -138,8 +135,7 @@ class RayClassWithInitArgs:
     def update_options(self, options: Mapping[str, Any]) -> None:
         """Add actor options.
 
-        Supported: `runtime_env` (`env_vars`, `py_executable`), `max_concurrency`, `lifetime`,
-        `num_cpus`.
+        Supported: `runtime_env` (`env_vars`, `py_executable`), `max_concurrency`, `num_cpus`.
 
         A worker takes one slot of its seat per CPU that it asks for. Accelerators come with the
         seat; asking for more is refused. Raises a ValueError (PW718) for options that would have no
@@ -157,8 +153,6 @@ BASES = ("MegatronWorker", "Worker")
 Source: verl, single_controller/ray/base.py.
 """
 
-KEYS = "worker_dict_keys"
-"""Attribute name of the keys of a colocated class."""
 HELD = "raw_cls_dict"
 """Attribute name of the classes by key of a colocated class. Source of the name: verl, as above."""
 
@@ -170,12 +164,17 @@ def create_colocated_worker_cls(class_dict: Mapping[str, RayClassWithInitArgs]) 
     one group per key, with the original method names. Raises a ValueError (PW718) if there are no
     classes, or if their options or method names conflict.
     """
-    classes = {key: cia.worker for key, cia in must_be_some(class_dict).items()}
+    if not class_dict:
+        help = "give a class for at least one key, or leave the pool out"
+        raise build_refusal("PW718", "", "there is no class of workers to colocate", help)
+    classes = {key: cia.worker for key, cia in class_dict.items()}
     init_arguments = {key: (cia.args, cia.kwargs) for key, cia in class_dict.items()}
 
     def construct(self: Any) -> None:
         base.__init__(self)  # type: ignore[misc]
-        self.worker_dict = {key: construct_colocated(cls, *init_arguments[key]) for key, cls in classes.items()}
+        with _set("DISABLE_WORKER_INIT", "1"):  # verl's mark of colocation
+            arguments = ((key, cls, *init_arguments[key]) for key, cls in classes.items())
+            self.worker_dict = {key: cls(*positional, **named) for key, cls, positional, named in arguments}
 
     first = next(iter(classes.values()))
     base = next((base for base in first.__mro__ if base.__name__ in BASES and base is not first), Worker)
@@ -183,7 +182,6 @@ def create_colocated_worker_cls(class_dict: Mapping[str, RayClassWithInitArgs]) 
         "__init__": construct,
         "__module__": base.__module__,
         "__doc__": "Holds one worker of each key.",
-        KEYS: tuple(classes),
         HELD: classes,
     }
     for key, cls in classes.items():
@@ -197,21 +195,6 @@ def create_colocated_worker_cls(class_dict: Mapping[str, RayClassWithInitArgs]) 
     wrapper = RayClassWithInitArgs(type("WorkerDict", (base,), body))
     wrapper.update_options(common_options({key: cia.options for key, cia in class_dict.items()}))
     return wrapper
-
-
-def must_be_some(class_dict: Mapping[str, RayClassWithInitArgs]) -> Mapping[str, RayClassWithInitArgs]:
-    """Return the classes; ValueError (PW718) for none."""
-    if not class_dict:
-        raise build_refusal(
-            "PW718", "", "there is no class of workers to colocate", "give a class for at least one key, or leave the pool out"
-        )
-    return class_dict
-
-
-def construct_colocated(cls: type, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> Any:
-    """Construct a colocated object, with DISABLE_WORKER_INIT set as a mark of colocation."""
-    with _set("DISABLE_WORKER_INIT", "1"):
-        return cls(*arguments, **named)
 
 
 @contextmanager
@@ -237,53 +220,3 @@ def _delegate(key: str, name: str, is_async: bool, mode: CallMode) -> Callable[.
     delegate: Callable[..., Any] = call_async if is_async else call
     setattr(delegate, MARK, mode)
     return delegate
-
-
-SEPARATOR = "_fwmn_"
-"""Separator between the key of a class and its method."""
-
-
-class FusedWorker(Worker):
-    """Worker with an object of every class of `raw_cls_dict`, which know each other."""
-
-    is_fused_worker = True
-    raw_cls_dict: Mapping[str, type] = {}
-    init_args_dict: Mapping[str, tuple[Any, ...]] = {}
-    init_kwargs_dict: Mapping[str, Mapping[str, Any]] = {}
-
-    def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **named)
-        for key, cls in self.raw_cls_dict.items():
-            self.fused_worker_dict[key] = construct_colocated(cls, self.init_args_dict[key], self.init_kwargs_dict[key])
-            setattr(self, key, self.fused_worker_dict[key])
-        for worker in self.fused_worker_dict.values():
-            setattr(worker, Worker.fused_worker_attr_name, self.fused_worker_dict)
-
-    def _fuw_execute(self, method_name: str, *arguments: Any, **named: Any) -> Any:
-        """Call ``KEY_fwmn_METHOD``. Raises ValueError for an unknown key."""
-        key, _, name = method_name.partition(SEPARATOR)
-        if key not in self.fused_worker_dict:
-            keys = ", ".join(self.fused_worker_dict)
-            raise ValueError(f"`{name}` was called of `{key}`, which is not among the fused: {keys}")
-        answer = getattr(self.fused_worker_dict[key], name)(*arguments, **named)
-        return asyncio.run(answer) if inspect.iscoroutine(answer) else answer
-
-
-def create_colocated_worker_raw_cls(class_dict: Mapping[str, RayClassWithInitArgs]) -> type:
-    """Build the base class of a fused class. None given: ValueError (PW718)."""
-    items = must_be_some(class_dict).items()
-    body = {
-        HELD: {key: cia.worker for key, cia in items},
-        "init_args_dict": {key: cia.args for key, cia in items},
-        "init_kwargs_dict": {key: cia.kwargs for key, cia in items},
-        "__module__": FusedWorker.__module__,
-    }
-    return type("_".join(["FusedWorker", *class_dict]), (FusedWorker,), body)
-
-
-def create_colocated_worker_cls_fused(class_dict: Mapping[str, RayClassWithInitArgs]) -> RayClassWithInitArgs:
-    """Build a colocated class of mutually visible objects."""
-    wrapper = RayClassWithInitArgs(create_colocated_worker_raw_cls(class_dict))
-    wrapper.update_options(common_options({key: cia.options for key, cia in class_dict.items()}))
-    wrapper.fused_worker_used = True
-    return wrapper

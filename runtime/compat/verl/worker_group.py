@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import copy
-import logging
 import secrets
-import signal
-import threading
 from typing import TYPE_CHECKING, Any, Collection, Mapping, Sequence
 
-from ...failure import LaunchFailed, build_failure, build_refusal, quote_names
-from ...periodic import Periodic
+from ...failure import build_refusal
 from ...port.port import Actor, Ticket
 from ...workers.calls import Results
 from ...workers.group import Gang, WorkerGroup, attach_members, list_unplaced
-from .calls import as_raised, bind, methods_of
+from .calls import bind, methods_of
 from .dispatch import shares
 from .pool import RayResourcePool, Seat, port_of, resource_of
 from .processes import PoolProcesses, check_free_slots, check_nodes_alive, loss_check, members_on
-from .worker_classes import HELD, KEYS, RayClassWithInitArgs, check_parameters, slots
+from .worker_classes import HELD, RayClassWithInitArgs, check_parameters, slots
 
 READY_LIMIT = 300
 """Time limit, in seconds, for the construction of all workers.
@@ -34,13 +30,11 @@ class RayWorkerGroup:
 
     Parameters
     ----------
-    resource_pool : pool of the workers. None attaches to running workers, by `worker_handles` or
-        `worker_names`.
+    resource_pool : pool of the workers. None attaches to running workers, by `worker_handles`.
     ray_cls_with_init : their class and its arguments.
     bin_pack : accepted as in verl; each part of a pool is whole on one node either way.
     name_prefix : prefix of their names, ``{name_prefix}{class}_{part}:{place}``; default: six
         random letters.
-    detached : they outlive this process.
     ray_wait_register_center_timeout : time limit, in seconds, for the construction of all workers.
     options : `master_addr` and `master_port`, both or neither; `use_gpu`, True if they see the
         pool's accelerators; `device_name`, ``cuda`` or ``npu``; `worker_env`, more environment
@@ -53,9 +47,7 @@ class RayWorkerGroup:
     verl/single_controller/ray/base.py.
 
     Blocking calls raise LaunchFailed at the first worker that raises (PW709) or dies (PW704),
-    however long the rest would take. After PW709 the failure is also of the type that the worker
-    raised: `except KeyError` catches a KeyError of a worker, as with verl. In verl it is a
-    `ray.exceptions.RayTaskError` besides, here a LaunchFailed; see RaisedByUser.
+    however long the rest would take. The exception that a worker raised is the cause of PW709.
 
     Non-blocking calls return references, as Ray's own calls do. `group` is the same workers behind
     our own interface, such as ``group.on(0, 1).call("train")``. `master_address` and `master_port`
@@ -67,18 +59,14 @@ class RayWorkerGroup:
 
     def __init__(
         self, resource_pool: RayResourcePool | None = None, ray_cls_with_init: RayClassWithInitArgs | None = None, bin_pack: bool = True,
-        name_prefix: str | None = None, detached: bool = False, worker_names: Sequence[str] | None = None,
-        worker_handles: Sequence[Actor] | None = None, ray_wait_register_center_timeout: float = READY_LIMIT, **options: Any,
+        name_prefix: str | None = None, worker_handles: Sequence[Actor] | None = None,
+        ray_wait_register_center_timeout: float = READY_LIMIT, **options: Any,
     ) -> None:  # fmt: skip
         prefix = secrets.token_hex(3) if name_prefix is None else str(name_prefix)
         check_parameters(prefix, options)
         self.resource_pool = resource_pool
         self.ray_cls_with_init = ray_cls_with_init
         self.name_prefix = prefix
-        self.fused_worker_used = ray_cls_with_init is not None and ray_cls_with_init.fused_worker_used
-        self.sub_cls_name = ""
-        self.wg_dict: Mapping[str, RayWorkerGroup] | None = None
-        self.method_names: list[str] = []
         self.device_name = str(options.get("device_name", "cuda"))
         self._gang: Gang | None = None
         self._ticket: type | None = None
@@ -87,23 +75,18 @@ class RayWorkerGroup:
         # mesh -> the answers of all workers; verl's trainers read and extend both
         self._dispatch_info: dict[str, list[Any]] = {}
         self._collect_info: dict[str, list[Any]] = {}
-        self._aliveness: Periodic | None = None
         if resource_pool is None:
-            self.group = self._attach(worker_names, worker_handles, options.get("on"))
+            if not worker_handles:
+                raise self._refuse("there is neither a pool nor workers to attach to", "give resource_pool or worker_handles")
+            members = list_unplaced([f"{prefix}:{rank}" for rank in range(len(worker_handles))])
+            cls = ray_cls_with_init.worker if ray_cls_with_init is not None else object
+            self.group = attach_members(port_of(options.get("on")), prefix, members, cls, worker_handles)
         else:
-            self.group = self._start(resource_pool, options, detached, ray_wait_register_center_timeout)
+            self.group = self._start(resource_pool, options, ray_wait_register_center_timeout)
         self.port, self.world_size = self.group.port, self.group.world_size
         self._bound: list[str] = []
         if ray_cls_with_init is not None:
             self._bind(ray_cls_with_init.worker)
-
-    @classmethod
-    def from_detached(
-        cls, name_prefix: str | None = None, worker_names: Sequence[str] | None = None, worker_handles: Sequence[Actor] | None = None,
-        ray_cls_with_init: RayClassWithInitArgs | None = None, **options: Any,
-    ) -> RayWorkerGroup:  # fmt: skip
-        """Attach to running workers by handle or name. Unknown name: PW704."""
-        return cls(None, ray_cls_with_init, name_prefix=name_prefix, worker_names=worker_names, worker_handles=worker_handles, **options)
 
     def spawn(self, prefix_set: Collection[str]) -> dict[str, RayWorkerGroup]:
         """Return a view per key, with the original names. Unknown key: ValueError (PW718)."""
@@ -112,25 +95,10 @@ class RayWorkerGroup:
             view = copy.copy(self)
             for name in self._bound:  # the same workers without the methods that their class gave this group
                 delattr(view, name)
-            view._bound, view.method_names, view.wg_dict, view._dispatch_info, view._collect_info = [], [], None, {}, {}
-            if self.fused_worker_used:
-                raw: Mapping[str, type] = getattr(self._class().worker, HELD, {})
-                if key not in raw:
-                    raise self._unknown_key(key, "fused", raw)
-                view._bind(raw[key])
-            else:
-                view._bind_under(key)
-            view.sub_cls_name = key
+            view._bound, view._dispatch_info, view._collect_info = [], {}, {}
+            view._bind_under(key)
             views[key] = view
         return views
-
-    def fuse(self, prefix_set: Collection[str]) -> None:
-        """Set an attribute per key of fused classes: the view that `spawn` returns."""
-        if self.wg_dict is None:
-            self.wg_dict = self.spawn(prefix_set)
-        for key, view in self.wg_dict.items():
-            setattr(self, key, view)
-        self.method_names = self._bind(self._class().worker)
 
     @property
     def worker_names(self) -> list[str]:
@@ -168,11 +136,8 @@ class RayWorkerGroup:
         return self.fetch(range(self.world_size), self.execute_all_async(method_name, *args, **kwargs), method_name)
 
     def fetch(self, ranks: Sequence[int], tickets: Sequence[Ticket], method_name: str = "") -> list[Any]:
-        """Fetch answers of `ranks`; LaunchFailed at the first failure, also of its own type."""
-        try:
-            return Results(self.group, dict(zip(tickets, ranks)), method_name, self.timeout).wait()
-        except LaunchFailed as failure:
-            raise as_raised(failure) from failure.__cause__
+        """Fetch answers of `ranks`; LaunchFailed at the first failure."""
+        return Results(self.group, dict(zip(tickets, ranks)), method_name, self.timeout).wait()
 
     def is_awaited(self, answer: object) -> bool:
         """Return True if `answer` is a reference from a call of this group."""
@@ -186,29 +151,8 @@ class RayWorkerGroup:
         """Return, per worker, True if the answer on a mesh counts; cached."""
         return self._query_once(self._collect_info, "_query_collect_info", mesh_name)
 
-    def start_worker_aliveness_check(self, every_n_seconds: float = 1) -> None:
-        """Send this process SIGABRT once a worker is dead, as verl does.
-
-        Raises LaunchFailed (PW704) if one is dead already.
-        """
-        names = set(self.worker_names)
-        if dead := sorted(names - self.port.names()):
-            raise build_failure("PW704", dead[0], f"{quote_names(dead)} died", "start the group again", *dead)
-
-        def look() -> bool:
-            dead = sorted(names - self.port.names())
-            if dead:
-                logging.getLogger(__name__).error("workers died: %s", ", ".join(dead))
-                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGABRT)  # interrupts even a waiting thread
-            return bool(dead)
-
-        self._aliveness = Periodic(look, every_n_seconds)
-        self._aliveness.start()
-
     def close(self) -> None:
         """End the workers, wait until their names are free, and free their slots. Idempotent."""
-        if self._aliveness is not None:
-            self._aliveness.stop()
         if self._gang is not None:
             self._gang.kill()
 
@@ -221,7 +165,7 @@ class RayWorkerGroup:
     if TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            """Return a registered method or a group of `fuse`, known only at run time."""
+            """Return a registered method, known only at run time."""
 
     def _class(self) -> RayClassWithInitArgs:
         if self.ray_cls_with_init is None:
@@ -233,22 +177,17 @@ class RayWorkerGroup:
         cls = self._class().worker
         methods = dict(methods_of(cls))
         methods_of_key = [name for name in methods if name.startswith(f"{key}_")]
-        keys: Collection[str] = getattr(cls, KEYS, [key] if methods_of_key else [])
+        keys: Collection[str] = getattr(cls, HELD, [key] if methods_of_key else [])
         if key not in keys:
-            raise self._unknown_key(key, "colocated", keys)
+            message = f"no class is colocated as `{key}`; these are: {', '.join(keys) or 'none'}"
+            raise self._refuse(message, "spawn one of these")
         self._bind(cls)
         for name in methods_of_key:
             self._add_method(name.removeprefix(f"{key}_"), name, methods[name])
 
-    def _unknown_key(self, key: str, how: str, keys: Collection[str]) -> Exception:
-        return self._refuse(f"no class is {how} as `{key}`; these are: {', '.join(keys) or 'none'}", "spawn one of these")
-
-    def _bind(self, cls: type) -> list[str]:
-        names = []
+    def _bind(self, cls: type) -> None:
         for name, mode in methods_of(cls):
             self._add_method(name, name, mode)
-            names.append(name)
-        return names
 
     def _add_method(self, name: str, method: str, mode: Any) -> None:
         bind(self, name, method, mode)
@@ -256,20 +195,14 @@ class RayWorkerGroup:
             self._bound.append(name)
 
     def _ask(self, rank: int, method: str, arguments: Sequence[Any], named: dict[str, Any]) -> Ticket:
-        ticket = self.group.request(rank, *self._address(method, arguments), named)
+        ticket = self.group.request(rank, method, arguments, named)
         self._ticket = type(ticket)
         return ticket
-
-    def _address(self, method: str, arguments: Sequence[Any]) -> tuple[str, Sequence[Any]]:
-        """Return the actor's method and arguments for a method of the group."""
-        if self.fused_worker_used and method not in self.method_names:
-            return "_fuw_execute", (f"{self.sub_cls_name}_fwmn_{method}", *arguments)
-        return method, arguments
 
     def _refuse(self, message: str, help: str) -> Exception:
         return build_refusal("PW718", self.name_prefix, f"group `{self.name_prefix}`: {message}", help)
 
-    def _start(self, pool: RayResourcePool, options: Mapping[str, Any], detached: bool, limit: float) -> WorkerGroup:
+    def _start(self, pool: RayResourcePool, options: Mapping[str, Any], limit: float) -> WorkerGroup:
         cia, use_gpu = self._class(), options.get("use_gpu", pool.use_gpu)
         if use_gpu and not pool.use_gpu:
             raise self._refuse("use_gpu is True but resource_pool.use_gpu is False", "give the pool use_gpu=True")
@@ -285,9 +218,8 @@ class RayWorkerGroup:
         members = members_on(
             seats, component, self.name_prefix, cia, use_gpu, str(address or seats[0].node.address), options.get("worker_env") or {}
         )  # fmt: skip
-        detached = detached or options_of_class.get("lifetime") == "detached"
         concurrency = options_of_class.get("max_concurrency")
-        group = PoolProcesses(pool.port, component, members, cia.worker, seats, concurrency, meeting_port, detached, slots_per_worker)
+        group = PoolProcesses(pool.port, component, members, cia.worker, seats, concurrency, meeting_port, slots_per_worker)
         reports = self._begin(seats, group, limit)
         first = reports[0]["environment"]
         self.master_address, self.master_port = first["MASTER_ADDR"], first["MASTER_PORT"]
@@ -305,13 +237,6 @@ class RayWorkerGroup:
         group.alarm = loss_check(group, seats)
         self._gang = gang
         return reports
-
-    def _attach(self, names: Sequence[str] | None, handles: Sequence[Actor] | None, on: Any) -> WorkerGroup:
-        if not names and not handles:
-            raise self._refuse("there is neither a pool nor workers to attach to", "give resource_pool, worker_handles or worker_names")
-        cls = self.ray_cls_with_init.worker if self.ray_cls_with_init is not None else object
-        members = list_unplaced(names or [f"{self.name_prefix}:{rank}" for rank in range(len(handles or ()))])
-        return attach_members(port_of(on), self.name_prefix, members, cls, handles or ())
 
     def _query_once(self, cache: dict[str, list[Any]], method: str, mesh_name: str) -> list[Any]:
         if mesh_name not in cache:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Callable
+from typing import Any
 
 from . import information
 from .information import (
@@ -22,10 +22,10 @@ from .information import (
     numbers,
     texts,
 )
-from .mixins import DeviceLock, LoggingMixin, OnMeshes, TimedBlocks, VerlIdentity, free_port, refusal
+from .mixins import DeviceLock, LoggingMixin, OnMeshes, TimedBlocks, free_port, refusal
 
 
-class Worker(TimedBlocks, LoggingMixin, OnMeshes, VerlIdentity):
+class Worker(TimedBlocks, LoggingMixin, OnMeshes):
     """Process of a group; base class of the workers of verl and of RLinf.
 
     The identity is in the environment before construction, so every attribute is right from the
@@ -54,8 +54,6 @@ class Worker(TimedBlocks, LoggingMixin, OnMeshes, VerlIdentity):
     `super().__init__()`.
     """
 
-    fused_worker_attr_name = "fused_worker_dict"
-
     # RLinf's names stand first, so that a message about a missing variable has the public name
     _rank = rank = FromEnvironment("RANK", int)
     _world_size = world_size = FromEnvironment("WORLD_SIZE", int)
@@ -76,15 +74,12 @@ class Worker(TimedBlocks, LoggingMixin, OnMeshes, VerlIdentity):
     torch_device_type = ClassProperty(information.device_type)
     torch_platform = ClassProperty(information.torch_platform)
     _local_accelerator_rank = FromEnvironment("LOCAL_ACCELERATOR_RANK", int)
-    _local_hardware_ranks = FromEnvironment("LOCAL_HARDWARE_RANKS", numbers)
     _accelerator_model = FromEnvironment("ACCELERATOR_MODEL", str)
-    _isolate_gpu = FromEnvironment("ISOLATE_ACCELERATOR", lambda text: text == "1")
 
     def __init__(self, cuda_visible_devices: str | None = None) -> None:
         """Construct a process of a group; `cuda_visible_devices` overrides its visible devices, as in verl."""
         if cuda_visible_devices is not None:
             os.environ["CUDA_VISIBLE_DEVICES"] = os.environ["VISIBLE_DEVICES"] = cuda_visible_devices
-        self.fused_worker_dict: dict[str, Any] = {}
 
     @classmethod
     def create_group(cls, *arguments: Any, **named: Any) -> Any:
@@ -99,11 +94,6 @@ class Worker(TimedBlocks, LoggingMixin, OnMeshes, VerlIdentity):
         return WorkerGroup(cls, arguments, named)
 
     @AssignableProperty
-    def has_accelerator(self) -> bool:
-        """Return True if the process sees any accelerator."""
-        return bool(self.visible_accelerators)
-
-    @AssignableProperty
     def worker_address(self) -> WorkerAddress:
         """Return this process's name as a path. No path, as in verl: ValueError."""
         return WorkerAddress.from_name(self._worker_name)
@@ -116,18 +106,6 @@ class Worker(TimedBlocks, LoggingMixin, OnMeshes, VerlIdentity):
     def hardware_infos(self) -> list[HardwareInfo]:
         """Return the granted devices with settings; in RLinf groups."""
         return hardware_of(json.loads(os.environ.get("LOCAL_HARDWARE", "[]")))
-
-    @AssignableProperty
-    def hardware_type(self) -> str | None:
-        """Return the resource kind of the node group, like ``Accelerator``; None for nodes."""
-        return os.environ.get("HARDWARE_TYPE") or None
-
-    @AssignableProperty
-    def _node_group(self) -> Any:
-        """Return the node group of this process's placement; in RLinf groups."""
-        from ...compat.rlinf.cluster import Cluster
-
-        return Cluster().get_node_group(os.environ["NODE_GROUP_LABEL"])
 
     @AssignableProperty
     def worker_info(self) -> WorkerInfo:
@@ -145,10 +123,6 @@ class Worker(TimedBlocks, LoggingMixin, OnMeshes, VerlIdentity):
         )
         return lock
 
-    def get_master_addr_port(self) -> tuple[str, str]:
-        """Return the rendezvous (address, port), both as text: verl's form."""
-        return self._master_addr, self._master_port
-
     def get_cuda_visible_devices(self) -> str:
         """Return the current CUDA_VISIBLE_DEVICES, or ``not set``: verl's form."""
         return os.environ.get("CUDA_VISIBLE_DEVICES", "not set")
@@ -156,25 +130,6 @@ class Worker(TimedBlocks, LoggingMixin, OnMeshes, VerlIdentity):
     def acquire_free_port(self, max_port_num: int | None = None) -> int:
         """Return a free TCP port, at most `max_port_num`, unique among the node's workers."""
         return free_port(_node(), max_port_num)
-
-    @staticmethod
-    def check_worker_alive(worker_name: str) -> bool:
-        """Return True if a worker of this name runs."""
-        import ray
-
-        return any(actor["name"] == worker_name for actor in ray.util.list_named_actors(all_namespaces=True))
-
-    def get_fused_worker_by_name(self, worker_name: str) -> Any:
-        """Return the worker of that name in this process; None if there is none."""
-        return self.fused_worker_dict.get(worker_name)
-
-    def execute_with_func_generator(self, func: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-        """Call a function with this worker first; a group passes chunks of the batches."""
-        return func(self, *arguments, **named)
-
-    def execute_func_rank_zero(self, func: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
-        """Call a function; a group does so in rank 0 alone."""
-        return func(*arguments, **named)
 
     def __getattr__(self, name: str) -> Any:
         """Refuse features that only RLinf's workers have (NotOffered)."""

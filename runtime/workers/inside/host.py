@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
-import faulthandler
 import importlib
 import inspect
 import json
 import logging
 import os
-import signal
 import socket
 import sys
 import traceback
@@ -24,22 +22,15 @@ from typing import Any, Iterator
 
 from .on_node import uuids
 
-EXTENSION, CATCH = "RLINF_EXT_MODULE", "CATCH_SYSTEM_FAILURE"
-ENDING = ("SIGINT", "SIGTERM", "SIGQUIT", "SIGUSR1", "SIGUSR2")
-STANDARD_ERROR = 2
+EXTENSION = "RLINF_EXT_MODULE"
 
 
 def prepare() -> None:
-    """Print all threads' stacks on fatal signals (CATCH_SYSTEM_FAILURE=1); import RLINF_EXT_MODULE.
+    """Import RLINF_EXT_MODULE and call its `register()`, if there is one.
 
-    `register()` of that module is called, if there is one; a failed import is logged, exceptions of
-    `register` propagate. Sources: RLinf, rlinf/scheduler/worker/worker.py and
+    A failed import is logged, exceptions of `register` propagate. Source: RLinf,
     rlinf/scheduler/cluster/utils.py, `load_user_extension_module`.
     """
-    if os.environ.get(CATCH) == "1":
-        faulthandler.enable(file=STANDARD_ERROR, all_threads=True)
-        for signal_name in ENDING:
-            faulthandler.register(getattr(signal, signal_name), file=STANDARD_ERROR, all_threads=True, chain=True)
     name = os.environ.get(EXTENSION)
     if not name:
         return

@@ -9,7 +9,7 @@ import os
 import socket
 import sys
 import time
-from typing import TYPE_CHECKING, Any, Callable, ContextManager, NoReturn, Sequence
+from typing import Any, Callable, ContextManager, NoReturn, Sequence
 
 from .information import ClassProperty
 
@@ -58,11 +58,6 @@ class LoggingMixin:
     def log_on_first_rank(self, msg: object) -> None:
         """Log once per group, in rank 0."""
         if int(os.environ["RANK"]) == 0:
-            self._logger.info(msg, stacklevel=2)
-
-    def log_on_last_rank(self, msg: object) -> None:
-        """Log once per group, in the last rank."""
-        if int(os.environ["RANK"]) == int(os.environ["WORLD_SIZE"]) - 1:
             self._logger.info(msg, stacklevel=2)
 
 
@@ -176,42 +171,6 @@ class OnMeshes:
             names = ", ".join(self._meshes) or "none"
             raise ValueError(f"mesh_name {name} is not registered in {type(self).__name__}: registered are {names}")
         return self._meshes[name]
-
-
-ENVIRONMENT = ("WORLD_SIZE", "RANK", "LOCAL_WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
-VISIBLE = ("CUDA_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES")
-"""Variables of visible devices: CUDA and compatible ones, Ascend."""
-
-
-class VerlIdentity:
-    """Identity under verl's names. Source: verl, single_controller/base/worker.py."""
-
-    master_address: object
-
-    @classmethod
-    def env_keys(cls) -> list[str]:
-        """Return the variables with a worker's identity; the last shows accelerators."""
-        return [*ENVIRONMENT, next((name for name in reversed(VISIBLE) if os.environ.get(name)), VISIBLE[0])]
-
-    def get_available_master_addr_port(self) -> tuple[str, str]:
-        """Return (address of this node as the group's master reaches it, free port)."""
-        return self._get_node_ip(), str(self._get_free_port())
-
-    get_availale_master_addr_port = get_available_master_addr_port
-
-    def _get_node_ip(self) -> str:
-        family, kind, _, _, master = socket.getaddrinfo(str(self.master_address), 9, type=socket.SOCK_DGRAM)[0]
-        with socket.socket(family, kind) as probe:
-            probe.connect(master)  # sends nothing: the system only chooses the local address
-            return str(probe.getsockname()[0])
-
-    def _get_free_port(self) -> int:
-        return self.acquire_free_port()
-
-    if TYPE_CHECKING:
-
-        def acquire_free_port(self) -> int:
-            """Return a free TCP port; implemented by the derived class."""
 
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.001, 0.05

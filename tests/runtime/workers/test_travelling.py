@@ -19,7 +19,7 @@ from placewright.runtime.workers.inside.host import derive_host
 
 class Actor(Worker):
     def where(self):
-        return self.rank, self.visible_accelerators, self.get_master_addr_port()
+        return self.rank, self.visible_accelerators
 
 with open(sys.argv[1], "wb") as file:
     file.write(cloudpickle.dumps((Actor, derive_host(Actor))))
@@ -35,7 +35,7 @@ try:
     Actor().rank
 except AttributeError as problem:
     assert "`Actor.rank` is known only in a process of a worker group" in str(problem)
-os.environ.update(RANK="3", VISIBLE_DEVICES="6,7", MASTER_ADDR="10.0.0.7", MASTER_PORT="1234")
+os.environ.update(RANK="3", VISIBLE_DEVICES="6,7")
 actor = Actor()
 actor._register_dispatch_collect_info("train", 1, True)
 print(actor.where(), actor.get_dispatch_collect())
@@ -49,4 +49,4 @@ def test_it_knows_who_it_is_without_placewright(tmp_path: Path) -> None:
     said = subprocess.run(
         [sys.executable, "-c", RECEIVES, file], check=True, timeout=280, capture_output=True, text=True, cwd=tmp_path
     ).stdout
-    assert said == "(3, ('6', '7'), ('10.0.0.7', '1234')) {'dispatch_dp_rank': {'train': 1}, 'collect_dp_rank': {'train': True}}\n"
+    assert said == "(3, ('6', '7')) {'dispatch_dp_rank': {'train': 1}, 'collect_dp_rank': {'train': True}}\n"

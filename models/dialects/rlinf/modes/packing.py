@@ -41,7 +41,7 @@ def shape_of_rollout(mode: Mode, shares: bool, count: int | None) -> ProcessShap
     actor, rollout = mode.degrees("actor").tp, mode.degrees("rollout").tp
     if not actor or not rollout:
         return None
-    if actor.value > rollout.value and actor.scalar and actor.is_float:
+    if actor.value > rollout.value and actor.scalar and isinstance(actor.scalar.value, float):
         mode.settings.report_type(actor.name, actor.scalar, actor.value)
         return None
     if shape := interleave(actor.value, rollout.value, False):

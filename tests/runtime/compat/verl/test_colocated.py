@@ -10,8 +10,6 @@ from placewright.runtime import (
     RayWorkerGroup,
     Worker,
     create_colocated_worker_cls,
-    create_colocated_worker_cls_fused,
-    create_colocated_worker_raw_cls,
     register,
 )
 
@@ -27,12 +25,11 @@ def pool() -> RayResourcePool:
     return RayResourcePool([2], name_prefix="p", max_colocate_count=3, on=FakePort(8))
 
 
-@pytest.mark.parametrize("create", [create_colocated_worker_cls, create_colocated_worker_cls_fused])
-def test_colocated_classes_answer_as_they_do_apart(create: object, pool: RayResourcePool) -> None:
+def test_colocated_classes_answer_as_they_do_apart(pool: RayResourcePool) -> None:
     rows = Rows([0.0] * 10)
     apart = RayWorkerGroup(pool, ACTOR).add(rows).numbers, RayWorkerGroup(pool, CRITIC).sub(rows).numbers
     assert apart == ([0.0] * 5 + [1.0] * 5, [-10.0] * 10)
-    both = RayWorkerGroup(pool, create(KEYS))  # type: ignore[operator]
+    both = RayWorkerGroup(pool, create_colocated_worker_cls(KEYS))
     its = both.spawn(prefix_set=KEYS.keys())
     assert (its["actor"].add(rows).numbers, its["critic"].sub(rows).numbers) == apart
     assert its["actor"].workers == both.workers
@@ -45,23 +42,6 @@ def test_the_common_class_has_the_methods_under_the_keys_of_their_classes(pool: 
     assert both.actor_add(Rows([0.0, 0.0])).numbers == [0.0, 1.0]
     assert not hasattr(both, "add")
     assert both.spawn({"actor"})["actor"].actor_add(Rows([0.0, 0.0])).numbers == [0.0, 1.0]
-
-
-def test_a_fused_group_has_the_groups_of_its_keys_as_attributes(pool: RayResourcePool) -> None:
-    class Hybrid(create_colocated_worker_raw_cls({"actor": ACTOR, "critic": CRITIC})):  # type: ignore[misc]
-        @register(dispatch_mode=Dispatch.ONE_TO_ALL)
-        def both(self, y: float) -> float:
-            return float(self.actor.foo(y) + self.critic.config["b"])
-
-    cia = RayClassWithInitArgs(cls=Hybrid)
-    cia.fused_worker_used = True
-    fused = RayWorkerGroup(pool, cia)
-    fused.fuse(KEYS.keys())
-    assert fused.actor.execute_all_sync("foo", 0.5) == [0.5, 0.5]
-    assert fused.both(0.5) == [10.5, 10.5]
-    assert fused.critic.others() == [["actor", "critic"]] * 2
-    with pytest.raises(ValueError, match="no class is fused as `ref`; these are: actor, critic"):
-        fused.spawn({"ref"})
 
 
 def test_a_key_that_no_class_has_is_refused_with_those_that_there_are(pool: RayResourcePool) -> None:
@@ -83,16 +63,13 @@ def test_a_class_that_was_put_together_by_hand_tells_its_keys_by_its_methods(poo
         group.spawn({"critic"})
 
 
-def test_the_class_of_several_is_named_after_them(pool: RayResourcePool) -> None:
-    made = create_colocated_worker_cls_fused(KEYS)
-    assert (made.fused_worker_used, made.worker.__name__) == (True, "FusedWorker_actor_critic")
+def test_the_class_of_several_is_a_worker() -> None:
     assert issubclass(create_colocated_worker_cls(KEYS).worker, Worker)
 
 
-@pytest.mark.parametrize("create", [create_colocated_worker_cls, create_colocated_worker_cls_fused])
-def test_no_class_at_all_is_said(create: object) -> None:
+def test_no_class_at_all_is_said() -> None:
     with pytest.raises(ValueError, match="there is no class of workers to colocate"):
-        create({})  # type: ignore[operator]
+        create_colocated_worker_cls({})
 
 
 def test_methods_that_are_called_at_the_workers_keep_their_names(pool: RayResourcePool) -> None:

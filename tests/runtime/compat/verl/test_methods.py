@@ -57,12 +57,5 @@ def test_lists_and_measures_stay_lists(group: RayWorkerGroup) -> None:
     assert group.length(Rows([0.0] * 10, pads=True)) == [3, 3, 3, 3]
 
 
-def test_a_function_of_the_driver_runs_in_the_workers(group: RayWorkerGroup) -> None:
-    def doubled(worker: Actor, data: Rows) -> Rows:
-        return Rows([2 * number + worker.rank for number in data.numbers])
-
-    assert group.execute_with_func_generator(doubled, Rows([1.0, 2.0, 3.0, 4.0])).numbers == [2, 5, 8, 11]
-
-
 def test_a_bound_method_is_of_a_class_of_its_name(group: RayWorkerGroup) -> None:
     assert type(group.add).__name__ == "add"

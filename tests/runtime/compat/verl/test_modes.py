@@ -1,20 +1,14 @@
-"""Dispatch modes: the table, marks on methods, and modes of the user's own."""
+"""Dispatch modes: the table, and marks on methods."""
 
 from __future__ import annotations
 
 import copy
 import inspect
-from typing import Any, Iterator
+from typing import Any
 
 import pytest
-from placewright.runtime import DataProtoFuture, Dispatch, Execute, register, register_dispatch_mode, update_dispatch_mode
-from placewright.runtime.compat.verl.dispatch import (
-    DISPATCH_MODE_FN_REGISTRY,
-    PADDING,
-    find_registered,
-    functions_of,
-    get_predefined_dispatch_fn,
-)
+from placewright.runtime import DataProtoFuture, Dispatch, Execute, register
+from placewright.runtime.compat.verl.dispatch import PADDING, find_registered, functions_of
 
 from ...user_code.verl_workers import Rows
 
@@ -28,38 +22,9 @@ class Group:
         return False
 
 
-@pytest.fixture
-def table() -> Iterator[None]:
-    before = dict(DISPATCH_MODE_FN_REGISTRY)
-    yield
-    DISPATCH_MODE_FN_REGISTRY.clear()
-    DISPATCH_MODE_FN_REGISTRY.update(before)
-
-
-def nothing(group: Any, *arguments: Any, **named: Any) -> Any:
-    return arguments, named
-
-
-@pytest.mark.usefixtures("table")
-def test_a_mode_of_the_users_own_is_a_member_and_has_its_functions() -> None:
-    register_dispatch_mode("test_mode", nothing, nothing)
-    try:
-        assert get_predefined_dispatch_fn(Dispatch.members["TEST_MODE"]) == {"dispatch_fn": nothing, "collect_fn": nothing}
-        with pytest.raises(ValueError, match="TEST_MODE is registered already"):
-            register_dispatch_mode("TEST_MODE", nothing, nothing)
-    finally:
-        del Dispatch.members["TEST_MODE"], Dispatch.TEST_MODE
-
-
-@pytest.mark.usefixtures("table")
-def test_a_mode_may_be_given_other_functions() -> None:
-    update_dispatch_mode(Dispatch.ONE_TO_ALL, nothing, nothing)
-    assert functions_of(Dispatch.ONE_TO_ALL) == [nothing, nothing]
-
-
 def test_modes_are_the_same_objects_in_every_process() -> None:
     assert copy.deepcopy(Dispatch.DP_COMPUTE) is Dispatch.DP_COMPUTE
-    assert (len(Dispatch.members), len(Execute.members), repr(Execute.ALL)) == (8, 2, "Execute.ALL")
+    assert (len(Dispatch), len(Execute)) == (7, 2)
 
 
 def test_a_mark_keeps_the_method_as_it_is_and_says_how_it_is_called() -> None:
@@ -78,24 +43,14 @@ def test_a_mark_keeps_the_method_as_it_is_and_says_how_it_is_called() -> None:
     assert find_registered(test_modes_are_the_same_objects_in_every_process) is None
 
 
-def test_a_future_among_the_arguments_is_its_value_unless_it_is_wanted_itself() -> None:
+def test_a_future_among_the_arguments_is_its_value() -> None:
     future = DataProtoFuture([Rows([1]), Rows([2])], fetch=list)
 
     @register()
     def value(data: Rows, *, other: Rows) -> list[float]:
         return data.numbers + other.numbers
 
-    @register(materialize_futures=False)
-    def itself(data: object) -> object:
-        return data
-
     assert value(future, other=future) == [1, 2, 1, 2]
-    assert itself(future) is future
-
-
-def test_rank_zero_is_a_way_to_execute_not_to_dispatch() -> None:
-    with pytest.raises(ValueError, match=r"nothing is said of how Dispatch\.RANK_ZERO dispatches"):
-        functions_of(Dispatch.RANK_ZERO)
 
 
 def dispatched(mode: Dispatch, *arguments: Any, **named: Any) -> Any:

@@ -5,13 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from placewright.runtime import (
-    RayClassWithInitArgs,
-    RayResourcePool,
-    RayWorkerGroup,
-    create_colocated_worker_cls,
-    create_colocated_worker_cls_fused,
-)
+from placewright.runtime import RayClassWithInitArgs, RayResourcePool, RayWorkerGroup, create_colocated_worker_cls
 
 from ...fake import FakePort
 from ...user_code.verl_workers import Actor, Critic
@@ -85,12 +79,11 @@ def test_more_than_a_place_has_is_refused_where_ray_would_wait(options: dict[str
         assert port.actors == []
 
 
-@pytest.mark.parametrize("create", [create_colocated_worker_cls, create_colocated_worker_cls_fused])
-def test_classes_in_one_process_have_their_options_together(create: Any) -> None:
+def test_classes_in_one_process_have_their_options_together() -> None:
     actor = with_options(Actor, options={"max_concurrency": 4, "runtime_env": {"env_vars": {"A": "1"}}})
     critic = with_options(Critic, config={"b": 1.0}, options={"num_cpus": 2, "runtime_env": {"env_vars": {"B": "2"}}})
-    made = create({"actor": actor, "critic": critic})
+    made = create_colocated_worker_cls({"actor": actor, "critic": critic})
     assert made.options == {"max_concurrency": 4, "num_cpus": 2, "runtime_env": {"env_vars": {"A": "1", "B": "2"}}}
     critic.update_options({"runtime_env": {"env_vars": {"A": "3"}}})
     with pytest.raises(ValueError, match="`A` is '1' for `actor` and '3' for `critic`, which share a process"):
-        create({"actor": actor, "critic": critic})
+        create_colocated_worker_cls({"actor": actor, "critic": critic})

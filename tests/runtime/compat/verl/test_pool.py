@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from placewright.runtime import RayResourcePool, ResourcePool, ResourcePoolManager, merge_resource_pool, split_resource_pool
+from placewright.runtime import RayResourcePool, ResourcePoolManager, split_resource_pool
 from placewright.runtime.failure import LaunchFailed
 
 from ...fake import FakePort, Fault
@@ -14,16 +14,6 @@ from ...fake import FakePort, Fault
 def places(pool: RayResourcePool) -> list[tuple[int, str]]:
     """(node rank, accelerator) of each place in rank order."""
     return [(seat.node_rank, seat.accelerator) for seat in pool.seats()]
-
-
-def test_a_pool_counts_processes_and_their_places_on_their_nodes() -> None:
-    pool = ResourcePool([4, 2])
-    assert (pool.world_size, pool(), pool.store) == (6, [4, 2], [4, 2])
-    assert pool.local_world_size_list() == [4, 4, 4, 4, 2, 2]
-    assert pool.local_rank_list() == [0, 1, 2, 3, 0, 1]
-    pool.add_node(3)
-    assert pool.world_size == 9
-    assert ResourcePool().world_size == 0
 
 
 def test_nothing_is_held_before_the_pool_is_used_and_then_all_in_one_reservation() -> None:
@@ -57,7 +47,7 @@ def test_parts_may_be_of_different_sizes_and_ranks_follow_their_order(store: lis
     with RayResourcePool(store, max_colocate_count=1, on=port) as pool:
         on = {4: 0, 2: 1}
         assert places(pool) == [(on[size], str(rank)) for size in store for rank in range(size)]
-        assert [seat.local_world_size for seat in pool.seats()] == pool.local_world_size_list()
+        assert [seat.local_world_size for seat in pool.seats()] == [size for size in store for _ in range(size)]
     assert port.left_over() == {}
 
 
@@ -111,32 +101,6 @@ def test_a_pool_is_split_into_consecutive_places_and_the_parts_again() -> None:
         with pytest.raises(ValueError, match=r"split_size must sum up to world_size: \[2, 2\] sums up to 4, it is 8"):
             split_resource_pool(pool, [2, 2])
     assert port.left_over() == {}
-
-
-def test_two_pools_are_one_in_the_order_of_their_ranks() -> None:
-    port = FakePort(8)
-    reward, reference = (RayResourcePool([4], name_prefix=name, max_colocate_count=3, on=port) for name in ("rm", "ref"))
-    both = merge_resource_pool(reward, reference)
-    assert (both.world_size, both.store, both.name_prefix) == (8, [4, 4], "rm_ref")
-    assert [accelerator for _, accelerator in places(both)] == [str(rank) for rank in range(8)]
-    assert places(both) == places(reward) + places(reference)
-    assert [seat.part for seat in both.seats()] == [0] * 4 + [1] * 4
-    halves = split_resource_pool(both, 2)
-    assert places(merge_resource_pool(halves[3], halves[0])) == places(both)[6:] + places(both)[:2]
-    both.close()
-    assert port.left_over() == {}
-
-
-def test_a_pool_cannot_be_merged_with_itself() -> None:
-    pool = RayResourcePool([1], name_prefix="p", on=FakePort(8))
-    with pytest.raises(ValueError, match="pool `p` cannot be merged with itself"):
-        merge_resource_pool(pool, pool)
-
-
-def test_pools_that_differ_cannot_be_one() -> None:
-    port = FakePort(8)
-    with pytest.raises(ValueError, match="pools `a` and `b` cannot be merged: max_colocate_count is 10 and 3"):
-        merge_resource_pool(RayResourcePool([1], name_prefix="a", on=port), RayResourcePool([1], True, "b", 3, on=port))
 
 
 def test_a_manager_makes_pools_by_name_and_knows_which_role_is_on_which() -> None:

@@ -13,7 +13,6 @@ from placewright.runtime import (
     RayResourcePool,
     RayWorkerGroup,
     create_colocated_worker_cls,
-    create_colocated_worker_cls_fused,
 )
 from placewright.runtime.compat.verl.dispatch import VERL_MARK, find_registered
 
@@ -94,9 +93,8 @@ def test_a_class_that_is_not_ours_is_not_told_to_look_for_accelerators_that_ray_
     pool = RayResourcePool([1], name_prefix="p", max_colocate_count=4, on=port)
     seen = []
     ours, other = RayClassWithInitArgs(Actor), RayClassWithInitArgs(Plain)
-    together = [create({"actor": ours, "plain": other}) for create in (create_colocated_worker_cls, create_colocated_worker_cls_fused)]
-    for cia in (ours, other, *together):
+    for cia in (ours, other, create_colocated_worker_cls({"actor": ours, "plain": other})):
         RayWorkerGroup(pool, cia)
         environment = port.actors[-1].environment
         seen.append((environment.get("RAY_EXPERIMENTAL_NOSET_CUDA_VISIBLE_DEVICES"), environment["CUDA_VISIBLE_DEVICES"]))
-    assert seen == [("1", "0"), (None, "0"), (None, "0"), (None, "0")]
+    assert seen == [("1", "0"), (None, "0"), (None, "0")]

@@ -6,7 +6,7 @@ import gc
 from typing import Any
 
 import pytest
-from placewright.runtime import RayClassWithInitArgs, RayResourcePool, RayWorkerGroup, merge_resource_pool, split_resource_pool
+from placewright.runtime import RayClassWithInitArgs, RayResourcePool, RayWorkerGroup, split_resource_pool
 from placewright.runtime.failure import LaunchFailed
 
 from ...fake import FakePort, Fault
@@ -70,19 +70,6 @@ def test_four_groups_have_the_same_accelerators_in_the_same_order() -> None:
         groups = [RayWorkerGroup(pool, RayClassWithInitArgs(Actor), name_prefix=name) for name in ("actor", "critic", "rm", "ref")]
         for its in groups:
             assert its.execute_all_sync("get_cuda_visible_devices") == [str(rank) for rank in range(8)]
-    assert port.left_over() == {}
-
-
-def test_groups_on_two_pools_and_on_both_as_one() -> None:
-    port = FakePort(8)
-    reward, reference = (RayResourcePool([4], name_prefix=name, max_colocate_count=2, on=port) for name in ("rm", "ref"))
-    both = merge_resource_pool(reward, reference)
-    seen = {
-        name: RayWorkerGroup(pool, RayClassWithInitArgs(Actor), name_prefix=name).execute_all_sync("get_cuda_visible_devices")
-        for name, pool in {"actor": both, "rm": reward, "ref": reference}.items()
-    }
-    assert seen == {"actor": list("01234567"), "rm": list("0123"), "ref": list("4567")}
-    both.close()
     assert port.left_over() == {}
 
 
@@ -155,7 +142,6 @@ def test_calls_are_to_all_or_to_rank_zero_and_wait_or_not() -> None:
     assert [port.answer(ticket) for ticket in its.foo_all_to_all(x=[1, 2, 3, 4], y=[5, 6, 7, 8])] == [6, 8, 10, 12]
     assert its.foo_custom(x=[1, 2], y=[5, 6]) == [6, 8, 6, 8]
     assert its.foo_rank_zero(x=1, y=2) == 3
-    assert its.execute_func_rank_zero(max, [4, 9, 2, 3]) == 9
 
 
 def test_the_first_worker_that_raises_is_named() -> None:
@@ -168,7 +154,7 @@ def test_the_first_worker_that_raises_is_named() -> None:
 def test_handles_are_what_others_attach_to() -> None:
     port = FakePort(8)
     its = group(port, [4])
-    again = RayWorkerGroup.from_detached(worker_handles=its.workers, ray_cls_with_init=RayClassWithInitArgs(Actor), on=port)
+    again = RayWorkerGroup(worker_handles=its.workers, ray_cls_with_init=RayClassWithInitArgs(Actor), on=port)
     assert (again.world_size, again.foo_rank_zero(1, 2)) == (4, 3)
     again.close()
     assert its.execute_all_sync("foo", 1) == [1] * 4
@@ -221,11 +207,10 @@ def test_options_of_actors_are_followed() -> None:
     port = FakePort(8)
     cia = RayClassWithInitArgs(Actor)
     cia.update_options({"num_cpus": 2, "max_concurrency": 5, "runtime_env": {"env_vars": {"A": "1"}}})
-    cia.set_additional_resource({"lifetime": "detached"})
     pool = RayResourcePool([1], max_colocate_count=3, on=port)
     RayWorkerGroup(pool, cia)
     (start,) = (actor.start for actor in port.actors)
-    assert (start.concurrency, dict(start.variables), start.detached) == (5, {"A": "1"}, True)
+    assert (start.concurrency, dict(start.variables)) == (5, {"A": "1"})
 
 
 def test_options_of_an_actor_class_are_followed_too() -> None:

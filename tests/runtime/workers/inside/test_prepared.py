@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from placewright.runtime.workers.inside.host import EXTENSION, prepare
-
-SHOWS = """\
-import os, signal
-from placewright.runtime.workers.inside.host import prepare
-def in_the_middle():
-    os.kill(os.getpid(), signal.SIGTERM)
-prepare()
-in_the_middle()
-"""
 
 
 @pytest.fixture
@@ -47,12 +37,3 @@ def test_what_it_raises_comes_out(extension: Path) -> None:
     extension.write_text("def register():\n    raise KeyError('model')\n")
     with pytest.raises(KeyError, match="model"):
         prepare()
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-@pytest.mark.parametrize("catch", ["0", "1"])
-def test_stacks_are_shown_before_a_signal_ends_the_process(catch: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CATCH_SYSTEM_FAILURE", catch)
-    done = subprocess.run([sys.executable, "-c", SHOWS], capture_output=True, text=True, timeout=120)
-    assert done.returncode == -15
-    assert ("in in_the_middle" in done.stderr) is (catch == "1")
