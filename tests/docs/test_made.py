@@ -63,7 +63,7 @@ def test_every_key_of_hints_is_explained() -> None:
     from placewright.models.hints.relations import LinkForm, RelationForm
 
     forms = (ComponentForm, ParallelForm, PlacedForm, EstimateForm, PlanForm, BudgetForm, RelationForm, LinkForm, BlockForm)
-    keys = {key.written for form in forms for key in form.keys.values()}
+    keys = {key.name_in_file for form in forms for key in form.keys.values()}
     assert [key for key in sorted(keys) if f"| `{key}`" not in MADE["reference/hints.md"]] == []
 
 
