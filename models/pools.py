@@ -384,16 +384,16 @@ def _times(accelerators: int, cpus: int, size: int, part_cpus: int) -> int:
     return min(accelerators // size if size else UNKNOWN_CPUS, cpus // part_cpus if part_cpus else UNKNOWN_CPUS)
 
 
-def _search(items: tuple[tuple[Item, int], ...], nodes: tuple[Item, ...], seen: set[object]) -> bool:
+def _search(items: tuple[tuple[Item, int], ...], nodes: tuple[Item, ...], tried_states: set[object]) -> bool:
     """Return True if the items fit: fill the first node in every maximal way, then the rest."""
     if not any(count for _, count in items):
         return True
-    if not nodes or (items, len(nodes)) in seen:
+    if not nodes or (items, len(nodes)) in tried_states:
         return False
-    seen.add((items, len(nodes)))
-    if len(seen) > MAX_STATES:
+    tried_states.add((items, len(nodes)))
+    if len(tried_states) > MAX_STATES:
         raise _TooMany
-    return any(_search(rest, nodes[1:], seen) for rest in _fillings(items, 0, *nodes[0]))
+    return any(_search(rest, nodes[1:], tried_states) for rest in _fillings(items, 0, *nodes[0]))
 
 
 def _fillings(items: tuple[tuple[Item, int], ...], position: int, accelerators: int, cpus: int) -> Iterator[tuple[tuple[Item, int], ...]]:

@@ -44,15 +44,15 @@ else:
         names, values, in_dict = _positional(cls)
         if in_dict:
             state = instance.__dict__  # with cached properties, which a copy must not take
-            changed = (state if len(state) == len(names) else {name: state[name] for name in names}) | changes
+            new_values = (state if len(state) == len(names) else {name: state[name] for name in names}) | changes
         else:
-            changed = dict(zip(names, values(instance))) | changes
-        if not names or len(changed) > len(names):
+            new_values = dict(zip(names, values(instance))) | changes
+        if not names or len(new_values) > len(names):
             return dataclasses.replace(instance, **changes)
         if not in_dict:
-            return cls(*changed.values())
+            return cls(*new_values.values())
         copy = object.__new__(cls)
-        copy.__dict__.update(changed)
+        copy.__dict__.update(new_values)
         return copy
 
 

@@ -103,8 +103,8 @@ def restrict(problem: Problem, names: Set[str]) -> Problem:
     choices = {name: degrees for name, degrees in problem.job.choices.items() if name in names}
     relations = tuple(relation for relation in problem.job.relations if names >= set(relation.components))
     part = replace(problem, job=replace(problem.job, components=components, choices=choices, relations=relations))
-    implied = tuple(implied_relations(problem, part))
-    return replace(part, job=replace(part.job, relations=(*relations, *implied))) if implied else part
+    consequences = tuple(implied_relations(problem, part))
+    return replace(part, job=replace(part.job, relations=(*relations, *consequences))) if consequences else part
 
 
 def given_part(problem: Problem) -> Problem:

@@ -72,8 +72,8 @@ def _keys_of(form: type[Form]) -> Node:
     for key in form.keys.values():
         value = {"anyOf": [key.kind.schema, {"type": "null"}]} if key.default is None else key.kind.schema
         default = {} if key.default is REQUIRED else {"default": key.default}
-        properties[key.written] = {**value, "description": key.description, "title": key.title, **default}
-    required = [key.written for key in form.keys.values() if key.default is REQUIRED]
+        properties[key.name_in_file] = {**value, "description": key.description, "title": key.title, **default}
+    required = [key.name_in_file for key in form.keys.values() if key.default is REQUIRED]
     node: Node = {"description": form.__doc__ or "", "properties": properties, "additionalProperties": form.is_open}
     return node | ({"required": required} if required else {})
 

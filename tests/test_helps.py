@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Iterator
 
 import pytest
+from placewright.models.composition import Composer
 from promises import MACHINES, NODES, broken_promises, judge
-from sampling import some
+from sampling import some, stated
 from scenario import Scenario
 
 HERE = Path(__file__).parent
@@ -27,7 +28,7 @@ def scenarios() -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize(("number", "text"), [pytest.param(number, text, id=name) for number, (name, text) in enumerate(scenarios())])
 def test_every_edit_of_a_scenario_keeps_its_promise(number: int, text: str) -> None:
     for machines, level in some([*product(MACHINES, LEVELS)], 8, number):
-        assert broken_promises(judge("run.yaml", machines, level), text) == []
+        assert broken_promises(judge("run.yaml", machines, level, Composer(frameworks=stated("rlinf", number))), text) == []
 
 
 def roll_scenarios() -> Iterator[tuple[str, str]]:
@@ -42,7 +43,7 @@ def roll_scenarios() -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize(("number", "text"), [pytest.param(number, text, id=name) for number, (name, text) in enumerate(roll_scenarios())])
 def test_every_edit_of_a_scenario_of_roll_keeps_its_promise(number: int, text: str) -> None:
     for machines, level in some([*product(MACHINES, LEVELS)], 8, number):
-        assert broken_promises(judge("run.yaml", machines, level, dialect="roll"), text) == []
+        assert broken_promises(judge("run.yaml", machines, level, Composer(frameworks=stated("roll", number)), "roll"), text) == []
 
 
 def verl_scenarios() -> Iterator[tuple[str, str, str]]:
@@ -58,4 +59,7 @@ def verl_scenarios() -> Iterator[tuple[str, str, str]]:
 )
 def test_every_edit_of_a_scenario_of_verl_keeps_its_promise(number: int, name: str, text: str) -> None:
     for machines, level in some([*product(NODES, LEVELS)], 12, number):
-        assert broken_promises(judge(name, machines, level, dialect="verl"), text) == [], (machines, level)
+        assert broken_promises(judge(name, machines, level, Composer(frameworks=stated("verl", number)), "verl"), text) == [], (
+            machines,
+            level,
+        )

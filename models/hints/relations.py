@@ -125,8 +125,8 @@ class RelationForm(Form):
 class LinkForm(Form):
     """Traffic from a component to another in every step."""
 
-    source = key(Word, written="from", description="the name of the component that sends, such as `actor`")
-    target = key(Word, written="to", description="the name of the component that receives, such as `rollout`")
+    source = key(Word, name_in_file="from", description="the name of the component that sends, such as `actor`")
+    target = key(Word, name_in_file="to", description="the name of the component that receives, such as `rollout`")
     weights = key(
         Mebibytes, default=0, title="what each domain is sent that holds some of the target and none of the source",
         description="an amount such as `16GiB`",

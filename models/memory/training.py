@@ -41,8 +41,8 @@ def list_gathered(work: Work) -> Iterator[MemoryTerm]:
     if work.whole or work.ranks == 1 or not shape.layers:
         return
     outer = -(-(shape.embedding + (shape.head if work.parallel.pp == 1 else 0)) // work.parallel.tp)
-    sharded = work.dense + (work.experts if work.expert_ranks > 1 else 0)  # the rest is whole anyway
-    layer = -(-max(0, sharded - outer) // max(1, work.stage_layers))
+    sharded_parameters = work.dense + (work.experts if work.expert_ranks > 1 else 0)  # the rest is whole anyway
+    layer = -(-max(0, sharded_parameters - outer) // max(1, work.stage_layers))
     bits, likely = BITS[work.estimate.precision], 2 * layer + outer
     words, figures = "(2 layers x {} + {} of embedding and head) x {} bytes", (layer, outer, bits // 8 if bits % 8 == 0 else bits / 8)
     spread = (layer / likely, (5 * layer + outer) / likely) if likely else EXACT

@@ -93,23 +93,23 @@ class ValueKind(Generic[T]):
 
 
 class Key:
-    """Key of a form; `written` is the name in files if not a Python name."""
+    """Key of a form; `name_in_file` is the name in files if not a Python name."""
 
-    __slots__ = ("default", "description", "kind", "title", "written")
+    __slots__ = ("default", "description", "kind", "name_in_file", "title")
 
-    def __init__(self, kind: ValueKind[Any], default: Any, description: str, title: str, written: str) -> None:
-        self.kind, self.default, self.description, self.title, self.written = kind, default, description, title, written
+    def __init__(self, kind: ValueKind[Any], default: Any, description: str, title: str, name_in_file: str) -> None:
+        self.kind, self.default, self.description, self.title, self.name_in_file = kind, default, description, title, name_in_file
 
 
 @overload
-def key(kind: ValueKind[T], *, description: str = "", title: str = "", written: str = "") -> T: ...
+def key(kind: ValueKind[T], *, description: str = "", title: str = "", name_in_file: str = "") -> T: ...
 @overload
-def key(kind: ValueKind[T], *, default: None, description: str = "", title: str = "", written: str = "") -> T | None: ...
+def key(kind: ValueKind[T], *, default: None, description: str = "", title: str = "", name_in_file: str = "") -> T | None: ...
 @overload
-def key(kind: ValueKind[T], *, default: T, description: str = "", title: str = "", written: str = "") -> T: ...
-def key(kind: ValueKind[Any], *, default: Any = REQUIRED, description: str = "", title: str = "", written: str = "") -> Any:
+def key(kind: ValueKind[T], *, default: T, description: str = "", title: str = "", name_in_file: str = "") -> T: ...
+def key(kind: ValueKind[Any], *, default: Any = REQUIRED, description: str = "", title: str = "", name_in_file: str = "") -> Any:
     """Declare a key: `title` is its meaning, `description` its values (default: those of the kind). None allows null."""
-    return Key(kind, default, description or kind.description, title, written)
+    return Key(kind, default, description or kind.description, title, name_in_file)
 
 
 class Form:
@@ -127,13 +127,13 @@ class Form:
         key_maps = (vars(base).get("keys", {}) for base in reversed(cls.__mro__[1:]))
         cls.keys = {**{name: value for keys in key_maps for name, value in keys.items()}, **new_keys}
         for name, value in new_keys.items():
-            value.written = value.written or name
+            value.name_in_file = value.name_in_file or name
             if value.default is REQUIRED:
                 delattr(cls, name)
             else:
                 setattr(cls, name, value.default)
-        cls._names = {entry.written: name for name, entry in cls.keys.items()}
-        cls._needed = tuple(entry.written for entry in cls.keys.values() if entry.default is REQUIRED)
+        cls._names = {entry.name_in_file: name for name, entry in cls.keys.items()}
+        cls._needed = tuple(entry.name_in_file for entry in cls.keys.values() if entry.default is REQUIRED)
 
     def __init__(self, **values: Any) -> None:
         self.__dict__.update(values)
@@ -256,14 +256,14 @@ def form_at(form: type[Form], place: Sequence[int | str]) -> type[Form]:
 
 def known_keys(form: type[Form], place: Sequence[int | str]) -> list[str]:
     """Return the keys that the form knows at a place."""
-    return [entry.written for entry in form_at(form, place).keys.values()]
+    return [entry.name_in_file for entry in form_at(form, place).keys.values()]
 
 
 def holder_of(form: type[Form], place: Sequence[int | str]) -> str:
     """Return the key whose map knows an unknown key beside, as `parallel` knows `tp`. Else ""."""
     siblings = form_at(form, place).keys.values()
     holders = (
-        entry.written for entry in siblings if not entry.kind.is_listed and entry.kind.form and str(place[-1]) in entry.kind.form.keys
+        entry.name_in_file for entry in siblings if not entry.kind.is_listed and entry.kind.form and str(place[-1]) in entry.kind.form.keys
     )
     return next(holders, "")
 

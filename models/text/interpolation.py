@@ -74,17 +74,17 @@ def _arity(name: str, arguments: tuple[Plain, ...], count: int) -> None:
 
 def _numbers(name: str, arguments: tuple[Plain, ...]) -> tuple[int | float, int | float]:
     _arity(name, arguments, 2)
-    left, right = arguments
-    if not isinstance(left, (int, float)) or not isinstance(right, (int, float)):
-        raise CannotCompute(f"`{name}` is known for numbers, not for {left!r} and {right!r}")
-    return left, right
+    first, second = arguments
+    if not isinstance(first, (int, float)) or not isinstance(second, (int, float)):
+        raise CannotCompute(f"`{name}` is known for numbers, not for {first!r} and {second!r}")
+    return first, second
 
 
 def _int_div(arguments: tuple[Plain, ...]) -> Plain:
-    left, right = _numbers("int_div", arguments)
-    if not right:
-        raise ProvedWrong(f"`int_div` divides {left} by zero")
-    return left // right
+    dividend, divisor = _numbers("int_div", arguments)
+    if not divisor:
+        raise ProvedWrong(f"`int_div` divides {dividend} by zero")
+    return dividend // divisor
 
 
 def _negate(arguments: tuple[Plain, ...]) -> Plain:

@@ -13,6 +13,7 @@ from typing import Callable, Iterator, Sequence
 
 import pytest
 from placewright.cli.main import run
+from sampling import stated
 
 HERE = Path(__file__).parent / "attacks"
 SECRET = "hunter2-canary-9731"
@@ -103,6 +104,10 @@ def outcome(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[...,
     return judged
 
 
+def at_release(dialect: str, text: str) -> list[str]:
+    return [word for release in stated(dialect, len(text)) for word in ("--framework", release)]
+
+
 WORKED_OUT = ("[True]", "[0] if True else [1]", "[0] or open('pwned', 'w')", "list(*[range(8)])", "list(range(*[0, 8]), *[])")
 """What Python makes ids of without calling anything but `list` and `range`."""
 
@@ -116,7 +121,7 @@ def test_there_are_enough() -> None:
 def test_a_device_mapping_is_refused(text: str, outcome: Callable[..., list[int]]) -> None:
     mapping = json.dumps(text.replace("\\n", "\n"))
     # ROLL takes a bool for a number; what an interpolation holds is not known here, and that is said.
-    codes = outcome("run.yaml", ROLL.format(mapping=mapping), "--cluster", "2x8", "--dialect", "roll")
+    codes = outcome("run.yaml", ROLL.format(mapping=mapping), "--cluster", "2x8", "--dialect", "roll", *at_release("roll", text))
     assert all(codes) or text in WORKED_OUT or text.startswith("${"), "nothing was wrong with it"
 
 
@@ -124,7 +129,8 @@ def test_a_device_mapping_is_refused(text: str, outcome: Callable[..., list[int]
 def test_a_script_is_read_and_never_run_nor_its_variables_shown(text: str, outcome: Callable[..., list[int]]) -> None:
     for name in ("pwned.sh", "pwned.py", "pwned.so"):
         Path(name).write_text("touch pwned\n")
-    outcome("run.sh", "#!/bin/bash\n" + text.replace("\\n", "\n").replace("\\0", "\0") + "\n", "--cluster", "2x8", "--allow-env", "CANARY")
+    more = ["--cluster", "2x8", "--allow-env", "CANARY", *at_release("verl", text)]
+    outcome("run.sh", "#!/bin/bash\n" + text.replace("\\n", "\n").replace("\\0", "\0") + "\n", *more)
 
 
 @pytest.mark.parametrize("text", attacks("yaml"), ids=lambda text: text[:40])
@@ -136,8 +142,9 @@ def test_a_configuration_is_read_and_never_built(text: str, outcome: Callable[..
 
 @pytest.mark.parametrize("text", attacks("settings"), ids=lambda text: text[:40])
 def test_a_setting_is_read_and_never_run(text: str, outcome: Callable[..., list[int]]) -> None:
-    outcome("run.yaml", "trainer: {nnodes: 1, n_gpus_per_node: 8}\n", "--cluster", "2x8", "--dialect", "verl", f"--set={text}")
-    outcome("", "", "--cluster", "2x8", "--dialect", "verl", "trainer.n_gpus_per_node=8", f"++x={text}")
+    more = ["--cluster", "2x8", "--dialect", "verl", *at_release("verl", text)]
+    outcome("run.yaml", "trainer: {nnodes: 1, n_gpus_per_node: 8}\n", *more, f"--set={text}")
+    outcome("", "", *more, "trainer.n_gpus_per_node=8", f"++x={text}")
 
 
 NAMES = [

@@ -14,7 +14,7 @@ import pytest
 import yaml
 from placewright.cli.main import VERBS, cli, run
 
-from .page import CONTRIBUTING, PAGES, README, ROOT, fences, name_of
+from .page import CONTRIBUTING, PAGES, README, ROOT, fences
 
 RESULTS = ROOT / "benchmarks" / "results"
 Rows = list[dict[str, Any]]
@@ -30,9 +30,8 @@ def command_lines(page: Path) -> Iterator[str]:
                 yield match[1].partition(" || ")[0].strip()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_a_command_in_the_text_is_one_that_is_understood(page: Path) -> None:
-    for line in command_lines(page):
+def test_a_command_in_the_text_is_one_that_is_understood() -> None:
+    for line in (line for page in PAGES for line in command_lines(page)):
         _, verb, *words = shlex.split(line)
         if verb in VERBS and words:
             command = cli.get_command(click.Context(cli), verb)
@@ -54,9 +53,8 @@ def test_the_commands_of_the_tables_in_the_readme_run(monkeypatch: pytest.Monkey
         capsys.readouterr()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_settings_can_be_read(page: Path) -> None:
-    for fence in fences(page):
+def test_settings_can_be_read() -> None:
+    for fence in (fence for page in PAGES for fence in fences(page)):
         if fence.language == "yaml" and "\n  run: |" not in fence.text:
             yaml.safe_load(fence.text)
 

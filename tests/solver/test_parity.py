@@ -24,7 +24,7 @@ LARGE = {
     "within given within searched", "within given around given", "within contiguous", "ranges, contiguous", "ranges, two of them colocated",
     "contiguous within counted", "contiguous within counted within contiguous", "contiguous within counted around given",
     "colocated or disjoint, within", "colocated or disjoint, given within", "in step, through another", "memory by its size",
-    "preferred, colocated", "unlike one that shares racks", "searched around given, both in searched", "around given on two nodes",
+    "preferred, colocated", "searched around given, both in searched", "around given on two nodes",
 }  # fmt: skip
 """Cases of more than half a second, a third of the time of all, that no lie of test_lies.py needs."""
 

@@ -12,7 +12,7 @@ from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
 from placewright.solver.check import check_explicit
 
-from .cases import component, given, problem
+from .cases import cluster, component, given, problem
 from .few_ranks import EIGHT, demanded, only, ranks
 
 
@@ -118,3 +118,28 @@ def test_what_a_dialect_knows_of_the_cause_is_said() -> None:
     fix = Fix("write `tp: 1`", notes=("2 is the default",))
     finding = only(problem(EIGHT, given("a", Run(range(1), 0), parallel=Parallel(tp=2), fixes={"PW208": fix})))
     assert (finding.help, finding.notes) == ("write `tp: 1`", ("2 is the default",))
+
+
+def on_four(name: str, tp: int, *firsts: int) -> Component:
+    """A component on four accelerators of the first node, in runs of equal length that begin at these."""
+    size = 4 // len(firsts)
+    runs = [Run(range(number * size, (number + 1) * size), 0, first=first) for number, first in enumerate(firsts)]
+    return given(name, *runs, parallel=Parallel(tp=tp))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "help_text"),
+    [
+        (on_four("a", 2, 0), on_four("b", 4, 0), "interleave the groups of a with `stride: 2`"),
+        (on_four("a", 4, 0), on_four("b", 2, 0), "interleave the groups of b with `stride: 2`"),
+        (on_four("a", 2, 0), on_four("b", 2, 1, 0, 3, 2), "give b its ranks in the order of a"),
+    ],
+)
+def test_weights_that_do_not_meet_are_interleaved_or_put_in_order(first: Component, second: Component, help_text: str) -> None:
+    assert only(problem(EIGHT, first, second, in_place="a+b")).help == help_text
+
+
+def test_the_first_rank_on_an_excluded_node_is_named_wherever_the_ranks_begin() -> None:
+    runs = [Run(range(2 * number, 2 * number + 2), number + 1) for number in range(3)]
+    question = problem(cluster(*[{"count": 2}] * 4), given("a", *runs, excluded=(2,)))
+    assert only(question).message == "rank 2 of a is on node 2, which is excluded"

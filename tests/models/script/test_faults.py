@@ -9,6 +9,7 @@ from placewright.models.composition import Composer
 from placewright.models.dialects.load import load_all
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.planner.verify import verify
+from sampling import stated
 
 START = "python3 -m verl.trainer.main_ppo"
 MODES = (
@@ -21,7 +22,7 @@ RUN = f"{START} {MODES} trainer.nnodes=1"
 def verdict(folder: Path, script: str, machine: str = "1x8xH100") -> str:
     """The verdict of the one program of a script."""
     (folder / "run.sh").write_text(script)
-    (reading,) = load_all(folder / "run.sh", read_shorthand(machine), "auto", "training", Composer())
+    (reading,) = load_all(folder / "run.sh", read_shorthand(machine), "auto", "training", Composer(frameworks=stated("verl", len(script))))
     return verify(reading).verdict
 
 

@@ -164,8 +164,15 @@ def test_a_stream_outlives_the_limit_of_the_head_and_a_large_body_that_of_its_by
 ) -> None:
     monkeypatch.setattr(listener, "HEAD_LIMIT", 0.5)
     made = replica("echo", 1)
+    (half,) = [worker._engine_worker for worker in made.workers]
+    step = half.step
+
+    def slow(sequence: int, position: int) -> int | None:
+        time.sleep(0.05)  # so that 20 tokens take twice the limit
+        return int(step(sequence, position))
+
+    half.step = slow
     stream = made.client().completions.create(model=MODEL, prompt=LONG, max_tokens=len(LONG), stream=True)
-    first = next(stream)
-    rest(1.5)
-    assert first.choices[0].text + next(stream).choices[0].text
+    assert all(next(stream).choices[0].text for _ in range(20))
     stream.close()
+    assert nothing_is_held(made)

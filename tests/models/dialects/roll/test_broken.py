@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from placewright.models.composition import Composer
 from placewright.models.dialects.load import read
 from placewright.models.findings.finding import Finding, Severity
 from placewright.models.findings.span import apply_edits
@@ -15,6 +16,7 @@ from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.report import Report
 from placewright.models.text.source import Source
 from placewright.planner.verify import verify
+from sampling import stated
 
 FILES = sorted((Path(__file__).parent / "broken").glob("*.yaml"))
 
@@ -22,7 +24,7 @@ FILES = sorted((Path(__file__).parent / "broken").glob("*.yaml"))
 def report_on(text: str, name: str) -> Report:
     """The verdict on a text, on the machines that its first line names."""
     machines = read_shorthand(text.splitlines()[0].rpartition(": ")[2])
-    return verify(read(Source(name, text), machines, "roll", "training"))
+    return verify(read(Source(name, text), machines, "roll", "training", Composer(frameworks=stated("roll", len(text)))))
 
 
 def found(text: str, name: str) -> list[Finding]:
