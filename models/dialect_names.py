@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Mapping, NamedTuple
 
 
 class DialectEntry(NamedTuple):
@@ -14,6 +14,8 @@ class DialectEntry(NamedTuple):
     keys : top-level keys; every file of the dialect has at least one. Empty if unknown.
     text : text in every file of the dialect.
     resolvers : resolvers of interpolations that its programs register; None if any.
+    defaults : its configurations, as a list of `defaults` names them.
+    variables : environment variable -> folder of the repository that the framework's launchers set it to.
     """
 
     framework: str
@@ -21,12 +23,26 @@ class DialectEntry(NamedTuple):
     keys: tuple[str, ...] = ()
     text: str = ""
     resolvers: tuple[str, ...] | None = None
+    defaults: tuple[str, ...] = ()
+    variables: Mapping[str, str] = {}
 
 
 DIALECTS = {
-    "rlinf": DialectEntry("RLinf", ("rlinf",), ("cluster",), resolvers=("multiply", "subtract", "int_div", "not", "torch.dtype")),
+    "rlinf": DialectEntry(
+        "RLinf",
+        ("rlinf",),
+        ("cluster",),
+        resolvers=("multiply", "subtract", "int_div", "not", "torch.dtype"),
+        variables={"REPO_PATH": ".", "EMBODIED_PATH": "examples/embodiment"},
+    ),  # fmt: skip
     "roll": DialectEntry("ROLL", packages=("roll",), text="device_mapping", resolvers=()),
-    "verl": DialectEntry("verl", ("verl", "recipe"), ("actor_rollout_ref", "resource_pool_spec", "topology", "trainer"), resolvers=()),
+    "verl": DialectEntry(
+        "verl",
+        ("verl", "recipe"),
+        ("actor_rollout_ref", "resource_pool_spec", "topology", "trainer"),
+        resolvers=(),
+        defaults=("ppo_trainer", "ppo_megatron_trainer"),
+    ),  # fmt: skip
     "native": DialectEntry("", keys=("components",)),
 }
 """Name -> facts of every dialect, in the order of recognition."""

@@ -27,6 +27,7 @@ NO_ROOM = "PW215"
 _KEY = re.compile("Pass `--set ([^`=]+)=VALUE`")
 _PLAIN = re.compile("[0-9]+x[0-9]+")
 _VARIABLE = re.compile(r"`(\w+)` is not set in the script|\$\{oc\.env:\s*(\w+)")
+_LINK = re.compile(r"\$\{(?:oc\.select:\s*)?([a-z_][\w.]*)(?:,[^${}]*)?\}")
 _ROOT = re.compile("`--config-root [^`]+`")
 _OPTIONS = ("--dialect", "-m ", "--framework", "--config-root", "--set", "--allow-env", "--cluster")
 """Options in order of urgency: kind of file, parts and values, then machines."""
@@ -61,6 +62,8 @@ def _cause_of(item: Unchecked, reading: Reading) -> Missing | None:
     """Return the variable or the machines that decide a key; None for others."""
     key = _KEY.search(item.add)
     value = find(reading.document.root, key[1]) if key else None
+    if isinstance(value, Scalar) and (link := _LINK.fullmatch(value.text)):  # its value is that of another key
+        value = find(reading.document.root, link[1])
     if key is None or not isinstance(value, Scalar):
         return None
     reason = reading.document.reasons.get(value.span, "")

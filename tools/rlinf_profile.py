@@ -10,7 +10,7 @@ import ast
 import json
 import sys
 from pathlib import Path
-from typing import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Iterable, Iterator, Mapping, Sequence
 
 import yaml
 
@@ -195,16 +195,30 @@ def _keys(checkout: Path) -> set[str]:
 
 
 def _keys_of_files(checkout: Path) -> Iterator[str]:
+    """Yield the keys of configurations, also those from the groups of their defaults."""
+    trees = dict(_trees(checkout))
+    for tree in trees.values():
+        if "cluster" in tree and "runner" in tree:
+            yield from _paths(tree, ())
+            for default in filter(lambda entry: isinstance(entry, str), tree.get("defaults") or ()):
+                option, _, package = default.partition("@")
+                prefix = tuple((package or option.rpartition("/")[0]).split("."))
+                for path in (path for path in trees if path.endswith(f"/{option}.yaml")):
+                    yield from _paths(trees[path], prefix)
+
+
+def _trees(checkout: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield (path, content) of every YAML file with a map."""
     for file in _under(checkout, ".yaml"):
         try:
-            tree = yaml.safe_load(file.read_text(encoding="utf-8"))
+            tree = yaml.load(file.read_text(encoding="utf-8"), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         except (yaml.YAMLError, UnicodeDecodeError):
             continue
-        if isinstance(tree, dict) and "cluster" in tree and "runner" in tree:
-            yield from _paths(tree, ())
+        if isinstance(tree, dict):
+            yield file.as_posix(), tree
 
 
-def _paths(tree: Mapping[object, object], prefix: tuple[str, ...]) -> Iterator[str]:
+def _paths(tree: Mapping[Any, object], prefix: tuple[str, ...]) -> Iterator[str]:
     for key, value in tree.items():
         path = (*prefix, str(key))
         if path[0] in _UNLIKE or path[:2] == ("cluster", "component_placement") or len(path) > DEPTH:

@@ -342,7 +342,7 @@ def compose(
     else:
         part = part_of(main)
         if searchpath is None:
-            folders = [*read_search_path(find(main.root, "hydra.searchpath"), environment, findings), *folders]
+            folders = [*read_search_path(find(main.root, "hydra.searchpath"), environment, findings, main.name), *folders]
         search = SearchPath.of(os.path.dirname(main.name), folders, (*roots, *additions.below) if additions.folders else roots, main.name)
         choices = GroupSettings.of(settings, search, findings)
         walk = Walk(search, library, choices.choices, findings)

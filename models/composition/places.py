@@ -30,6 +30,7 @@ _FILE, _MODULE = "file://", "pkg://"
 _FRAMEWORK_MODULE = "pkg://verl."
 _MARKS = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 _PACKAGES = tuple(package for dialect in DIALECTS.values() for package in dialect.packages)
+_VARIABLES = {name: folder for dialect in DIALECTS.values() for name, folder in dialect.variables.items()}
 MAX_UP = 6
 
 
@@ -218,8 +219,8 @@ class AddedFolders:
         return replace(whole, folders=tuple(folder for folder in candidates if folder not in absent)), notes
 
 
-def read_search_path(value: Value | None, environment: Environment, findings: list[Finding]) -> list[NamedPath | str]:
-    """Convert the entries of a search path into folders, or into reasons to skip."""
+def read_search_path(value: Value | None, environment: Environment, findings: list[Finding], main: str = "") -> list[NamedPath | str]:
+    """Convert the entries of the search path of a main file into folders, or into reasons to skip."""
     if value is None or (isinstance(value, Scalar) and value.is_null):
         return []
     if isinstance(value, Scalar) and value.tag == UNRESOLVED:
@@ -228,10 +229,10 @@ def read_search_path(value: Value | None, environment: Environment, findings: li
         message = f"`hydra.searchpath` must be a list of texts, but it is {kind_of(value)}"
         findings.append(error("PW013", "", message, value.span, label=kind_of(value), help="write `searchpath: [file://FOLDER]`"))
         return []
-    return [_folder(item.text, environment) for item in value.items if isinstance(item, Scalar)]
+    return [_folder(item.text, environment, main) for item in value.items if isinstance(item, Scalar)]
 
 
-def _folder(text: str, environment: Environment) -> NamedPath | str:
+def _folder(text: str, environment: Environment, main: str) -> NamedPath | str:
     # a module stands for its folder, below a folder that programs are started from
     if text.startswith(_MODULE) and "${" not in text:
         return NamedPath(text.removeprefix(_MODULE).replace(".", "/"), text)
@@ -240,6 +241,11 @@ def _folder(text: str, environment: Environment) -> NamedPath | str:
     name = text.removeprefix(_FILE)
     unset = [variable for variable in _VARIABLE.findall(name) if variable not in environment.values]
     if unset:
+        usual = os.path.normpath(_VARIABLE.sub(lambda match: environment.values.get(match[1], _VARIABLES.get(match[1], "$")), name))
+        place = os.path.join(repository_of(main), usual) if main and "$" not in usual else ""
+        # launchers beside a folder `config` name its parent, which is searched in any case
+        if os.path.isdir(place) and (os.path.basename(os.path.dirname(main)) != "config" or "EMBODIED_PATH" not in unset):
+            return NamedPath(place, place)
         return f"`{text[:80]}` depends on the environment variable `{unset[0]}`, which is not read"
     path = _VARIABLE.sub(lambda match: environment.values[match[1]], name)
     if "${" in path or "\0" in path:

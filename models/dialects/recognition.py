@@ -10,6 +10,7 @@ from ..dialect_names import DIALECTS
 from ..findings.finding import Finding, Unchecked, UnusableInput, error, warning
 from ..text.document import Document
 from ..text.nearest import SLIP, closest
+from ..text.tree import ListNode, Scalar
 from .signs import Signs
 
 if TYPE_CHECKING:
@@ -51,9 +52,12 @@ def _candidates(document: Document) -> dict[str, Signs]:
     # Command-line settings are verl's most of the time, and a file with `components` is native: with
     # these first, the others need not be loaded.
     likely, keys, is_known = "native" if document.program is None else "verl", {entry.key.text for entry in document.root}, False
+    included = _named_defaults(document)
     for name in (likely, *(name for name in DIALECTS if name != likely)):
         # A dialect is loaded only if a top-level key may be its own.
         entry = DIALECTS[name]
+        if not included.isdisjoint(entry.defaults):
+            return {name: Signs(tuple(sorted(included.intersection(entry.defaults))))}
         if document.program is None and entry.keys and keys.isdisjoint(entry.keys):
             continue
         if is_known and (document.program is not None or entry.text not in document.source.text):
@@ -66,6 +70,12 @@ def _candidates(document: Document) -> dict[str, Signs]:
             candidates[name] = signs
             is_known = is_known or bool(signs.sure)
     return {name: candidates[name] for name in (DIALECTS if document.program is None else candidates) if name in candidates}
+
+
+def _named_defaults(document: Document) -> set[str]:
+    """Return the texts in the list of defaults of a partial file."""
+    listed = document.source.root.get("defaults") if document.program is None and document.partial else None
+    return {item.text for item in listed.items if isinstance(item, Scalar)} if isinstance(listed, ListNode) else set()
 
 
 def find_open_argument(document: Document) -> Unchecked | None:

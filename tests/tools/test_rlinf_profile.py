@@ -19,6 +19,9 @@ FILES = {
     "examples/sft/train.py": '@hydra.main(version_base="1.1", config_path="config", config_name="run")\ndef main(cfg):\n    raise SystemExit\n',
     "examples/sft/config/run.yaml": "cluster: {component_placement: {actor: all}}\nrunner: {task_type: sft, deep: {a: {b: 1}}}\nhydra: {run: 1}\n",
     "examples/sft/config/part.yaml": "only: {a: 1}\n",
+    "examples/sft/config/grouped.yaml": "defaults: [env/b@env.train, model/c, _self_, override hydra/job_logging: d]\ncluster: {}\nrunner: {}\n",
+    "examples/sft/config/env/b.yaml": "seed: 1\ninner: {e: {f: 1}}\n",
+    "examples/sft/config/model/c.yaml": "size: 1\n",
 }  # fmt: skip
 
 ENVIRONMENTS = 'class SupportedEnvType(Enum):\n    LIBERO = "libero"\n    GYM = "gym"\n'
@@ -39,7 +42,7 @@ def test_facts_are_read_without_running_anything(checkout: Path) -> None:
     assert found["cluster_key"] == ["num_nodes", "profiling"]
     assert found["program"] == ["examples/sft/train.py:config/run"]
     assert found["key"] == [
-        "cluster", "cluster.num_nodes", "cluster.profiling", "runner", "runner.deep", "runner.deep.a", "runner.only_eval",
+        "cluster", "cluster.num_nodes", "cluster.profiling", "env.train.inner", "env.train.seed", "model.size", "runner", "runner.deep", "runner.deep.a", "runner.only_eval",
         "runner.task_type",
     ]  # fmt: skip
 

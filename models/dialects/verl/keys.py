@@ -123,7 +123,7 @@ class _Keys:
             message = f"`{key}` is already in `{name}` of {self.release}"
             edit = Edit(setting.span.part(0, 1), "") if self.excerpt(setting.span)[:1] == "+" else None
             self.notes.error(REFUSED, "", message, setting.key_span, "there already", f"write `{setting.text[1:]}`", edit, BY_HYDRA)
-        elif not self.has(key) and (refusal := self._refused_field(key)):
+        elif not (self.table.has(key) if self.composed else self.has(key)) and (refusal := self._refused_field(key)):
             better = find_near(self.table, key)
             edit = Edit(setting.span.part(0, len(kind.value) + len(key)), better) if self.excerpt(setting.span) == setting.text else None
             self._report_no_field(refusal, better, setting.key_span, edit)

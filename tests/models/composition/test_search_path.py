@@ -76,6 +76,21 @@ def test_a_folder_that_is_not_known_is_said(compose: Compose, monkeypatch: pytes
     assert document.partial
 
 
+@pytest.mark.parametrize(("folder", "is_found"), [("evaluations/libero", True), ("examples/sft/config", False)])
+@pytest.mark.parametrize("path", ["${oc.env:EMBODIED_PATH}/config/", "${oc.env:REPO_PATH}/examples/embodiment/config"])
+def test_variables_of_launchers_are_folders_of_the_repository(
+    compose: Compose, tmp_path: Path, path: str, folder: str, is_found: bool
+) -> None:
+    """As run_eval.sh of RLinf's evaluations; run_vla_sft.sh of its examples sets EMBODIED_PATH to its own folder."""
+    main = f"{folder}/main.yaml"
+    texts = {
+        main: f"hydra: {{searchpath: ['file://{path}']}}\ndefaults: [env/a]\n",
+        "examples/embodiment/config/env/a.yaml": "x: 1\n",
+        "rlinf/__init__.py": "",
+    }
+    assert compose(texts, main).partial == (not is_found and "EMBODIED" in path)
+
+
 @pytest.mark.parametrize("name", ["../outside", "env/../../outside", "//etc/passwd", "/../outside", '"a\\0b"', "../job/../outside"])
 def test_nothing_outside_is_read(compose: Compose, name: str) -> None:
     document = compose({"outside.yaml": SECRET, "job/main.yaml": f"defaults: [{name}]\nx: 1\n"}, "job/main.yaml")

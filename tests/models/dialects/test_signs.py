@@ -82,6 +82,13 @@ def test_a_named_dialect_is_taken_without_a_word() -> None:
     assert (report.verdict, report.findings) == ("ok", ())
 
 
+@pytest.mark.parametrize("keys", ["data: {train_batch_size: 64}\n", "rollout: {nnodes: 1}\n", ""])
+def test_a_list_of_defaults_names_the_framework_of_a_file(keys: str) -> None:
+    """As recipe/dapo, recipe/one_step_off_policy and recipe/specRL of verl."""
+    found = read(Source("own.yaml", f"hydra: {{searchpath: [file://verl/trainer/config]}}\ndefaults: [ppo_trainer, _self_]\n{keys}"))
+    assert found.dialect == "verl"
+
+
 def test_what_nothing_speaks_for_is_no_configuration() -> None:
     reading = read(Source("api.yaml", "openapi: 3.0.0\ncomponents: {schemas: {Pet: {type: object}}}\n"))
     assert [finding.code for finding in reading.findings] == ["PW010"]

@@ -189,7 +189,7 @@ def test_multi_agent_placement_began_with_0_3(judged: Judge) -> None:
     ("text", "release", "reason"),
     [
         ("runner: {task_type: reasoning}", "a3816b59", "newest, assumed"),
-        ("env: {train: {simulator_type: maniskill}}", "0.1", "newest that has `env.train.simulator_type`"),
+        ("env: {channel: {name: a}}", "0.1", "newest that has `env.channel`"),
         ("algorithm: {adv_type: opd}", "a3816b59", "newest, assumed"),
         ("server: {num: 1}", "a3816b59", "newest, assumed"),  # a section of this name may be the user's own
         ("mine: {yours: 1}", "a3816b59", "newest, assumed"),
@@ -203,6 +203,13 @@ def test_what_a_file_shows_excludes_releases(text: str, release: str, reason: st
 def test_words_leave_the_releases_that_know_them() -> None:
     choice = release_of(Document.of(Source("run.yaml", "runner: {task_type: sft}\n")))
     assert [each.name for each in choice.possible] == ["0.2", "0.3", "a3816b59"]
+
+
+@pytest.mark.parametrize("key", ["env.train.seed", "env.eval.seed", "env.train.is_eval", "actor.model.image_size"])
+def test_keys_of_groups_belong_to_the_releases_whose_groups_set_them(key: str) -> None:
+    table = read_releases(RELEASES)
+    release = table.find("0.2")
+    assert release is not None and any(table.holds(run, release) for run in releases_of("key", key))
 
 
 @pytest.mark.parametrize("release", ["0.1", "0.2", "0.3", "a3816b59"])

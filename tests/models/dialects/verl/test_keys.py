@@ -104,6 +104,40 @@ def test_a_plus_adds_to_other_sections_and_to_older_releases(settings: str, rele
     assert about_keys(reading(settings, release).findings) == []
 
 
+def test_a_field_of_a_section_above_is_none_of_the_section(tmp_path: Path) -> None:
+    """As examples/sapo_trainer of verl 0.8 to 1dda039b: `tau_pos` is a field of the actor, but not of its policy loss."""
+    texts = {
+        "verl/trainer/main_ppo.py": '@hydra.main(config_path="config", config_name="ppo_trainer")\ndef main(config): ...\n',
+        "verl/trainer/config/ppo_trainer.yaml": "defaults: [actor@actor_rollout_ref.actor: actor, _self_]\ntrainer: {nnodes: 1}\n",
+        "verl/trainer/config/actor/actor.yaml": "_target_: verl.workers.config.FSDPActorConfig\ntau_pos: 1.0\n"
+        "policy_loss: {_target_: verl.workers.config.PolicyLossConfig}\n",
+        "run.sh": f"python3 -m verl.trainer.main_ppo +{ACTOR}.policy_loss.tau_pos=1.0\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    found = read(Source.read(tmp_path / "run.sh"), composer=Composer(frameworks=("verl==0.9.0",)))
+    assert found.document.is_composed
+    (finding,) = about_keys(found.findings)
+    assert finding.message == "`PolicyLossConfig` of verl 0.9.0 has no field `tau_pos`, and takes no other key"
+
+
+def test_a_value_from_a_key_that_depends_on_the_model_asks_for_the_model(tmp_path: Path) -> None:
+    """As examples/grpo_trainer/run_qwen2_5_32b_fsdp.sh of verl 1dda039b."""
+    rollout = "{name: vllm, n_gpus_per_node: '${oc.select:trainer.n_gpus_per_node,8}'}"
+    texts = {
+        "verl/trainer/main_ppo.py": '@hydra.main(config_path="config", config_name="ppo_trainer")\ndef main(config): ...\n',
+        "verl/trainer/config/ppo_trainer.yaml": f"trainer: {{nnodes: 1, n_gpus_per_node: 8}}\nactor_rollout_ref: {{rollout: {rollout}}}\n",
+        "run.sh": 'D=$(python3 -c "import torch_npu" && echo npu || echo gpu)\ncase "$D" in npu) N=16;; *) N=8;; esac\n'
+        "python3 -m verl.trainer.main_ppo actor_rollout_ref.actor.use_dynamic_bsz=True trainer.n_gpus_per_node=$N\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    report = verify(read(Source.read(tmp_path / "run.sh"), read_shorthand("x8"), composer=Composer(frameworks=("verl==1dda039b",))))
+    assert report.missing and all("--cluster" in missing.add for missing in report.missing)
+
+
 def test_a_plus_before_a_key_that_is_there_is_refused() -> None:
     (finding,) = about_keys(reading("+trainer.nnodes=2".replace("nnodes", "val_before_train")).findings)
     assert finding.message == "`trainer.val_before_train` is already in `ppo_trainer` of verl 1dda039b"
