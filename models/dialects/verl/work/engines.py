@@ -17,7 +17,7 @@ from typing import Mapping
 
 from ....component import Parallel
 from ....configuration.settings import Amount
-from ....findings.finding import Fix
+from ....findings.finding import Fix, Severity
 from ....findings.wording import with_noun
 from ....pools import Pool
 from ....releases.release import ALWAYS, Range
@@ -97,7 +97,8 @@ def _context(work: VerlWork, name: str) -> None:
 
     Source: verl, until 0.7.0 verl/workers/rollout/vllm_rollout/vllm_rollout_spmd.py (__init__) and
     sglang_rollout/sglang_rollout.py (_verify_config), in the processes of the workers;
-    verl/workers/config/distillation.py (validate_and_prepare_for_distillation).
+    verl/workers/config/distillation.py (validate_and_prepare_for_distillation). The servers of vLLM
+    never get `enable_chunked_prefill=False`, and chunk (vllm_async_server.py, build_cli_args_from_config).
     """
     key, settings = engine_key(work.settings, name), work.settings
     prompt, response = (work.amount(key(f"{part}_length"), NUMBERS) for part in ("prompt", "response"))
@@ -108,12 +109,15 @@ def _context(work: VerlWork, name: str) -> None:
     tokens = prompt.value + response.value + is_teacher(name)
     note = f"{tokens} tokens: {work.text(prompt)} + {work.text(response)}" + " + 1" * is_teacher(name)
     demand, when = Number(tokens, f"the {tokens} tokens of a sample", note=note), "WITH_TEACHERS" if is_teacher(name) else "IN_WORKERS"
-    if program == "vllm" and in_workers and settings.flag(key("enable_chunked_prefill"), MODE):
+    is_chunked, severity, why = settings.flag(key("enable_chunked_prefill"), MODE), Severity.ERROR, ""
+    if program == "vllm" and in_workers and (is_chunked or (is_chunked is False and settings.has(key("enable_chunked_prefill")))):
         limit, demand = work.number(key("max_num_batched_tokens"), NUMBERS), work.of(max_length) or demand
+        if not is_chunked:
+            severity, when, why = Severity.WARNING, "", "vLLM refuses that without chunked prefill, unless its V1 engine runs, which chunks"
     else:
         limit = work.of(max_length) if is_teacher(name) or (program == "sglang" and settings.since("0.4.0")) else None
     work.check(name, AtLeast(code=NUMBERS, source="verl, verl/workers/rollout/", left=limit, right=demand, when=when,
-                             message="{left} is less than {right}"))  # fmt: skip
+                             severity=severity, why=why, message="{left} is less than {right}"))  # fmt: skip
 
 
 def _check_vllm(work: VerlWork, name: str, amounts: Mapping[str, Amount]) -> None:

@@ -314,7 +314,6 @@ MODES = (
     ("0.9.0 1dda039b", MAIN, TITAN, f"{A}.torchtitan.attn_type", "sdpa", "varlen"),
     ("0.9.0 1dda039b", MAIN, TITAN, f"{A}.torchtitan.spmd_backend", "fast", "default"),
     ("0.9.0 1dda039b", MAIN, TITAN, f"{A}.torchtitan.activation_checkpoint", "some", "full"),
-    ("0.9.0", MAIN, {f"{R}.enable_chunked_prefill": False, f"{R}.max_num_batched_tokens": 512}, f"{R}.max_model_len", 1024, 512),
 )  # fmt: skip
 TEXTS = (
     ("0.3.0 0.6.1 0.9.0", {}, f"{R}.gpu_memory_utilization", "50%", 0.5),
@@ -350,6 +349,20 @@ def test_a_mode_of_some_releases_is_refused(release: str, program: str, changes:
         report = judged(release, program, {**changes, key: value})
         found = [finding.message for finding in report.findings if finding.severity is Severity.ERROR]
         assert len(found) == count, (value, found)
+
+
+@pytest.mark.parametrize(
+    ("release", "changes", "tokens"),
+    [("0.3.0", {}, 1024), ("0.4.1", {f"{R}.max_model_len": 1024}, 1024), ("0.6.1", {}, 1024), ("0.6.1", {f"{R}.max_model_len": 512}, 0),
+     ("0.5.0", ASYNC, 0), ("0.6.1", ASYNC, 0), ("0.9.0", {f"{R}.max_model_len": 1024}, 0), ("1dda039b", {f"{R}.max_model_len": 1024}, 0)],
+)  # fmt: skip
+def test_vllm_without_chunked_prefill_takes_whole_samples(release: str, changes: Changes, tokens: int) -> None:
+    """A server never gets the flag until 1dda039b; the V1 engine of vLLM 0.8 to 0.11 chunks in any case."""
+    report = judged(
+        release, MAIN, {f"{R}.enable_chunked_prefill": False, f"{R}.max_num_batched_tokens": 512, f"{R}.max_num_seqs": 64, **changes}
+    )
+    warnings = [finding.message for finding in report.findings if "max_num_batched_tokens` 512 is less than" in finding.message]
+    assert report.verdict == "ok" and [str(tokens) in message for message in warnings] == ([True] if tokens else []), warnings
 
 
 @pytest.mark.parametrize(("release", "errors"), [("0.6.1", 0), ("0.8.0", 1), ("1dda039b", 1)])
