@@ -126,7 +126,7 @@ def _without_edit(finding: Finding) -> str:
         return f"did you mean {match[1]}? Other errors follow with this value"
     if finding.help.endswith(" or more"):
         return finding.help  # a bound, whatever else is wrong
-    return finding.help.partition(", or ")[2] if finding.code < "PW3" else ""
+    return finding.help.partition(", or ")[2] if finding.code < "PW3" else re.sub(r".*?, or (?=set `|$)|.*", "", finding.help, count=1)
 
 
 def _select_edits(reading: Reading, findings: Sequence[Finding]) -> list[Edit]:

@@ -29,7 +29,7 @@ from .work import ACCELERATORS, ACTOR, DEGREES, MODE, NUMBERS, REFERENCE, ROLLOU
 
 ACTORS, CRITICS, REFERENCES = f"{ACTOR}.strategy", "critic.strategy", f"{REFERENCE}.strategy"
 FSDP, KNOWN = ("fsdp", "fsdp2"), ("fsdp", "fsdp2", "megatron")
-PARTS, TENSOR = f"{ROLLOUT}.disaggregation", "tensor_model_parallel_size"
+PIPELINE = "pipeline_model_parallel_size"
 STEPS = "trainer.v1.separate_async.parameter_sync_step"
 
 
@@ -45,21 +45,23 @@ def judge_engines(work: VerlWork) -> None:
                 _check_refused(work, name, degrees)
                 _context(work, name)
             _servers(work, name, *degrees)
-    if settings.since("0.8.0") and settings.flag(PARTED, DEGREES):
+    if work.parts:
         _check_parted(work)
 
 
 def _check_parted(work: VerlWork) -> None:
     """Check that prefill and decode of a replica fit on a node. Source: verl, sglang_pd_replica.py, vllm_pd_replica.py."""
-    keys = (f"{ROLLOUT}.{TENSOR}", f"{PARTS}.decode_{TENSOR}", f"{PARTS}.decode_replicas")
-    tensor, decode, replicas = (work.amount(key, DEGREES) for key in keys)
-    per_node, width = _per_node(work, "rollout"), decode or tensor
-    if tensor and width and replicas and per_node and (size := tensor.value + replicas.value * width.value) > per_node.value:
+    (tensor, width, replicas), per_node, pool = work.parts, _per_node(work, "rollout"), work.setup.pool("rollout")
+    size = tensor.value + replicas.value * width.value if tensor and width and replicas else 0
+    if replicas and width and tensor and per_node and size > per_node.value:
         most = (per_node.value - tensor.value) // width.value
         help_, edit = (work.set(replicas, most), replicas.becomes(most)) if most > 0 else ("", None)
         message = f"prefill and decode of a replica take {with_noun(size, 'accelerator')}, but {work.text(per_node)} must hold them"
         note = f"{size}: prefill {tensor.value} + {replicas.value} x decode {width.value}"
         work.report(DEGREES, "rollout", message, replicas.span, help_, edit, "", note, "IN_WORKERS", releases=Range("0.8.0"))
+    elif not (size and per_node and pool and pool.parts[0].size % size == 0 and work.settings.plain(f"{ROLLOUT}.{PIPELINE}", 1) == 1):
+        why = "prefill and decode are apart: the accelerators of a replica are not checked"
+        work.settings.say(PARTED, DEGREES, why, True, "Count its accelerators yourself")
 
 
 def _per_node(work: VerlWork, name: str) -> Amount | None:

@@ -393,7 +393,9 @@ def test_prefill_and_decode_of_a_replica_share_a_node(release: str, engine: str)
     changes: Changes = {**PREFILLED, f"{R}.name": engine, f"{R}.tensor_model_parallel_size": 4, f"{R}.disaggregation.decode_replicas": 2}
     errors = [finding for finding in judged(release, MAIN, changes).findings if finding.severity is Severity.ERROR]
     assert [finding.help for finding in errors] == [f"set `{R}.disaggregation.decode_replicas=1`"]
-    assert judged(release, MAIN, {**changes, f"{R}.disaggregation.decode_replicas": 1}).verdict == "incomplete"
+    assert judged(release, MAIN, {**changes, f"{R}.disaggregation.decode_replicas": 1}).verdict == "ok"
+    uneven = {f"{R}.disaggregation.decode_replicas": 1, f"{R}.disaggregation.decode_tensor_model_parallel_size": 2}
+    assert judged(release, MAIN, {**changes, **uneven}).verdict == "incomplete"  # two of eight are left over
 
 
 @pytest.mark.parametrize(
@@ -407,8 +409,18 @@ def test_prefill_and_decode_of_a_replica_share_a_node(release: str, engine: str)
     ],
 )
 def test_what_prefill_and_decode_apart_refuse(release: str, changes: Changes, key: str, refused: object, taken: object) -> None:
-    for value, verdict in ((refused, "faulty"), (taken, "incomplete")):
+    for value, verdict in ((refused, "faulty"), (taken, "ok")):
         assert judged(release, MAIN, {**changes, f"{R}.disaggregation.{key}": value}).verdict == verdict, value
+
+
+def test_the_tps_of_prefill_and_decode_divide_the_heads() -> None:
+    tps: Changes = {
+        f"{R}.name": "vllm",
+        f"{R}.disaggregation.decode_tensor_model_parallel_size": 3,
+        "actor_rollout_ref.model.path": "Qwen/Qwen2.5-7B",
+    }
+    found = [finding.message for finding in judged("0.9.0", MAIN, {**PREFILLED, **tps}).findings if finding.severity is Severity.ERROR]
+    assert found == ["the 28 attention heads of `Qwen/Qwen2.5-7B` do not divide among tp 3 of rollout"]
 
 
 @pytest.mark.parametrize(
