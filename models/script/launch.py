@@ -39,6 +39,7 @@ class StartedCommand:
     needs_all : True if the script ends at a variable that is not set.
     within : words of the command that starts the shell of the command, such as ``docker run``.
     unread_files : places of files sourced before it that are not read.
+    written : path -> text of the files that the script itself writes before.
     """
 
     words: tuple[WordText, ...]
@@ -51,6 +52,7 @@ class StartedCommand:
     needs_all: bool = False
     within: tuple[WordText, ...] = ()
     unread_files: tuple[Place, ...] = ()
+    written: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
