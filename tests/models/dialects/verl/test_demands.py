@@ -334,6 +334,10 @@ TEXTS = (
     ("0.4.0 0.6.1 1dda039b", {f"{R}.load_format": "safetensors"}, "actor_rollout_ref.model.lora_rank", "many", 32),
     ("0.3.0 0.4.1 0.6.1", {}, f"{A}.grad_clip", "many", 1.0),
     ("0.3.0 0.6.1 1dda039b", {}, "trainer.total_training_steps", "many", 100),
+    ("0.4.0 0.6.1 0.9.0", {"actor_rollout_ref.model.lora_rank": 32, f"{R}.load_format": "safetensors"}, "actor_rollout_ref.model.lora_alpha", "x2", 64),
+    ("0.3.0 0.5.0 0.6.1", {f"{R}.val_kwargs.do_sample": True}, f"{R}.val_kwargs.temperature", "hot", 0.6),
+    ("0.5.0 0.9.0 1dda039b", {}, "data.val_batch_size", "all", 64),
+    ("0.8.0 0.9.0 1dda039b", {}, f"{A}.optim.clip_grad", "many", 1.0),
     ("0.3.0 0.6.1 1dda039b", {}, f"{A}.optim.lr_warmup_steps", "many", 10),
     ("0.3.0 0.6.1 1dda039b", {}, f"{A}.optim.lr_warmup_steps_ratio", "many", 0.1),
 )  # fmt: skip
