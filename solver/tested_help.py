@@ -126,7 +126,7 @@ def _without_edit(finding: Finding) -> str:
         return f"did you mean {match[1]}? Other errors follow with this value"
     if finding.help.endswith(" or more"):
         return finding.help  # a bound, whatever else is wrong
-    return finding.help.partition(", or ")[2] if finding.code < "PW3" else ""
+    return finding.help.partition(", or ")[2] if finding.code < "PW3" else re.sub(r".*?, or (?=set `|$)|.*", "", finding.help, count=1)
 
 
 def _select_edits(reading: Reading, findings: Sequence[Finding]) -> list[Edit]:
@@ -183,13 +183,15 @@ def _phase(finding: Finding) -> int:
 def _follows(finding: Finding, cause: Finding, errors_after: Collection[tuple[str, str]]) -> bool:
     """Return True if an error disappears, with all alike, once an earlier cause is repaired.
 
-    An error of work, with another edit, follows from one of work if no error is left.
+    An error of work with another edit, or another message, follows from one of work if no error is left.
     So does a warning with the edit of an error.
     """
     gone = (finding.code, finding.subject) not in errors_after
     if finding.severity is Severity.WARNING:
         return finding.edit == cause.edit and cause.severity is Severity.ERROR
-    is_work = _phase(cause) == _phase(finding) == _WORK and not errors_after and finding.edit != cause.edit
+    texts = [skeleton(error.subject, error.message) for error in (finding, cause)]
+    is_distinct = finding.edit != cause.edit or (finding.code == cause.code and texts[0] != texts[1])
+    is_work = _phase(cause) == _phase(finding) == _WORK and not errors_after and is_distinct
     is_later = _phase(cause) < _phase(finding) or is_work
     return finding.severity is Severity.ERROR and gone and is_later
 

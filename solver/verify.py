@@ -72,8 +72,10 @@ def findings_of(reading: Reading, why_not: HintCheck = no_hint_check, shares: bo
     if shares and read_for is not None and len(errors(findings)) > len(errors(reading.findings)):
         findings = [*share_errors(reading.document, findings, lambda release: _list_findings(read_for(release)), True)]
     if problem is not None:
-        if not errors(findings):
-            findings += conceal(reading.session.find_refusals())
+        if not errors(findings) and (refusals := conceal(reading.session.find_refusals())):
+            findings += refusals
+            if shares and read_for is not None:
+                findings = [*share_errors(reading.document, findings, lambda release: _list_refusals(read_for(release)), True)]
         if not errors(findings):
             findings += conceal((*advise(problem), *(why_not(problem) if problem.hinted else ())))
     return of_one_use(go_together(findings) if findings else [], reading.document.shared)
@@ -84,6 +86,10 @@ def _list_findings(reading: Reading) -> list[Finding]:
     if problem is not None:
         findings += reading.document.environment.conceal(map(reading.judge, (*check_explicit(problem), *check_degrees(problem))))
     return findings
+
+
+def _list_refusals(reading: Reading) -> list[Finding]:
+    return [*_list_findings(reading), *reading.session.find_refusals()]
 
 
 def verify(reading: Reading, why_not: HintCheck = no_hint_check, selection: CodeSelection | None = None) -> Report:

@@ -416,6 +416,11 @@ def multiples_near(value: int, step: int) -> list[int]:
     return [multiple for multiple in (lower, lower + step) if multiple > 0]
 
 
+def near_text(value: int, step: int) -> str:
+    """Return the positive multiples of a step next to a value: `8 or 16`."""
+    return " or ".join(map(str, multiples_near(value, step)))
+
+
 def find_near(value: int, values: Iterable[int]) -> list[int]:
     """Return the values next below and next above a number."""
     numbers = sorted(values)

@@ -169,3 +169,16 @@ class PoolCapacity:
 
 def _part(short: UnplacedPart) -> str:
     return f"part {short.part + 1} of {short.pool.count} of `{short.pool.name}`" if short.pool.count > 1 else f"`{short.pool.name}`"
+
+
+def why_torn(start: int, size: int, per_node: int) -> str:
+    """Return why verl refuses a replica of a teacher at a rank; "" if accepted.
+
+    Source: verl, verl/workers/rollout/replica.py (RolloutReplica),
+    experimental/teacher_loop/teacher_model.py (_validate_replica_node_alignment).
+    """
+    if size % min(per_node, size):
+        return f"has {with_noun(size, 'accelerator')}, no multiple of the {per_node} of a node"
+    nodes = (start + size - 1) // per_node - start // per_node + 1
+    fewest = -(-size // per_node)
+    return f"has ranks {start}-{start + size - 1} of the pool, on {with_noun(nodes, 'node')} instead of {fewest}" if nodes != fewest else ""

@@ -71,9 +71,11 @@ class Arguments:
     def read(self, words: Sequence[WordText]) -> None:
         """Parse all words, as argparse does: of settings apart from each other, it takes the first ones."""
         rest, self.multirun, is_late = deque(words), any(word.plain in _MULTIRUN for word in words), False
+        quotes_before, quotes = 0, 0  # open typographic quotes, which quote nothing
         while rest:
             word = rest.popleft()
             plain = word.plain
+            quotes_before, quotes = quotes, quotes + plain.count("\u201c") - plain.count("\u201d")
             if plain.startswith("-") and len(plain) > 1:
                 name, equals, _ = plain.partition("=")
                 value = word.cut(len(name) + 1) if equals else WordText()
@@ -96,7 +98,7 @@ class Arguments:
                 after = rest.popleft().plain
                 after += rest.popleft().plain if after == "=" and rest else ""
                 self.positional.append((word, "apart", f"{plain}{after}"))
-            else:
+            elif quotes_before <= 0:
                 self.positional.append((word, "", ""))
 
     def _option_named(self, name: str) -> tuple[str, bool]:

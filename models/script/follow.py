@@ -394,6 +394,7 @@ class Follower(ControlFlow):
             needs_all="u" in self.state.flags,
             within=self.state.within,
             unread_files=self.state.unread_files,
+            written=self.state.written_texts,
         )
         if self.script.origin.cut(start, start + 1).is_foreign and launch_of(command):
             self.unread.append(command.place)  # an edit would change the wrong file

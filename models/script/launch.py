@@ -18,6 +18,7 @@ _SHELL = re.compile(r"(?:.*/)?(?:ba|da|z|k)?sh")
 _FACTS = facts("launchers")
 _WITH_VALUE: Mapping[str, Sequence[str]] = _FACTS["options_with_value"]
 _LAUNCHING = re.compile(r"(?:.*[./])?(?:\w*launch\w*|\w*runner|run|start)(?:\.py)?|cProfile|coverage|debugpy|memray|pdb|scalene|viztracer")
+_JOINED = re.compile(r"-m[A-Za-z_]")
 _MARK = re.compile(r"(?<!\S)(?:-I ?(\S+)|(?:-i|--replace=?)(\S*))")
 """Options of `xargs` that name a mark. Source: the manual of GNU xargs."""
 _EXPANDED = re.compile(r"\$[\w{(@*#?!$-]|[`;&|<>()]")
@@ -39,6 +40,7 @@ class StartedCommand:
     needs_all : True if the script ends at a variable that is not set.
     within : words of the command that starts the shell of the command, such as ``docker run``.
     unread_files : places of files sourced before it that are not read.
+    written : path -> text of the files that the script itself writes before.
     """
 
     words: tuple[WordText, ...]
@@ -51,6 +53,7 @@ class StartedCommand:
     needs_all: bool = False
     within: tuple[WordText, ...] = ()
     unread_files: tuple[Place, ...] = ()
+    written: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,10 @@ class LaunchCommand:
 def launch_of(command: StartedCommand) -> LaunchCommand | None:
     """Return the program that a command starts, or None."""
     words = command.words
+    for at, (word, following) in enumerate(zip(words, words[1:]), 1):
+        if _PYTHON.fullmatch(word.plain) and _JOINED.match(following.plain):  # `python -mMODULE`
+            words = (*words[:at], following.cut(0, 2), following.cut(2), *words[at + 1 :])
+            break
     python = _interpreter(words)
     if python is None:
         return _parse_submission(command) or _parse_wrapped(command)
@@ -188,7 +195,7 @@ def _interpreter(words: Sequence[WordText]) -> int | None:
                 return at
             if value[:1] != "-" and option[:2] != "--" and option not in _WITH_VALUE["python"]:
                 break
-    if python is None and base(plain[0]) == "uv" and plain[1:2] == ["run"]:
+    if python is None and base(plain[0]) in ("uv", "coverage") and plain[1:2] == ["run"]:
         file = _program(words, 2)  # `uv run file.py`: no interpreter is named
         is_module = file is not None and plain[file - 1] == "-m"
         python = file - 1 - is_module if file is not None and (is_module or plain[file].endswith(".py")) else None

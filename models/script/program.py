@@ -163,8 +163,17 @@ class StartedProgram:
         return self._hydra_arguments.get("config_path", "") if path is None else path.path
 
     @cached_property
+    def written(self) -> Source | None:
+        """Main file that the script itself writes before, with a text that depends on nothing else."""
+        end = "/".join(["", *os.path.normpath(os.path.join(self._path, self._named)).split("/")[-2:]])
+        texts = self.launch.started.written.items() if self.configuration else ()
+        return next((Source(path[1:], text) for path, text in texts if path.endswith(end) and not self._editor_of(path)), None)
+
+    @cached_property
     def found(self) -> NamedPath | None:
         """Main file, named by the options or else by the program itself."""
+        if self.written is not None:
+            return NamedPath(self.written.name, self.written.name)
         name, path, option = self.configuration, self._path, self._option("path")
         if not name or os.path.isabs(name) or "\0" in name + self.name or (option is not None and (not path or option.secret)):
             return None

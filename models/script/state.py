@@ -190,6 +190,12 @@ class State:
         """Return the text that the script itself writes into a file, or None."""
         return self.text_of(self.file(file)) if file.known and file.plain else None
 
+    @property
+    def written_texts(self) -> dict[str, str]:
+        """Path -> text of the files that the script itself writes, where it depends on nothing else."""
+        files = ((name, text) for name, text in self.variables.items() if name[0] == "/" and isinstance(text, WordText))
+        return {name: text.plain for name, text in files if text.known and text.certain and not text.assumed}
+
     def print_output(self, name: str, words: Sequence[WordText], place: Place) -> WordText | None:
         """Return what a command prints; None if only running it tells. Source: the manual of GNU coreutils."""
         stdin, end = self.text_of(INPUT), WordText.of("\n", place)

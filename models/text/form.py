@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Callable, ClassVar, Generic, Iterable, Iterator, Mapping, Sequence, TypeVar, overload
 
+from ..findings.causes import MOST_LISTED
 from ..findings.finding import Finding, UnusableInput, error
 from ..findings.span import Edit, Span
 from ..record import dataclass
@@ -296,8 +297,20 @@ def fill(form: type[AnyForm], value: Value, subject: str, where: str, code: str 
         return form.read(data)
     except ValueError as wrong:
         faults = [*faults_at(wrong, data)]
-        visible_faults = [fault for fault in faults if fault.kind != MISSING or not _is_misspelt(fault, faults)]
-        raise UnusableInput(_finding(form, value, fault, subject, where, code) for fault in visible_faults) from None
+        visible_faults = [fault for fault in faults if not _is_consequence(form, fault, faults)]
+        causes: dict[object, list[FormFault]] = {}
+        for fault in visible_faults:
+            place = tuple("" if isinstance(key_text, int) else key_text for key_text in (*fault.place, *fault.inside))
+            causes.setdefault((fault.kind, place, re.sub(r"\d+", "#", fault.message)), []).append(fault)
+        raise UnusableInput(_finding(form, value, first, subject, where, code, rest) for first, *rest in causes.values()) from None
+
+
+def _is_consequence(form: type[Form], fault: FormFault, faults: Sequence[FormFault]) -> bool:
+    """Return True if a fault is due to another: a misspelt key, or a value that should be the map of a key beside."""
+    if fault.kind == MISSING:
+        return _is_misspelt(fault, faults)
+    holder = holder_of(form, fault.place) if fault.kind == UNKNOWN_KEY else ""
+    return bool(holder) and any((*fault.place[:-1], holder) == other.place for other in faults)
 
 
 def _is_misspelt(missing: FormFault, faults: Sequence[FormFault]) -> bool:
@@ -307,7 +320,14 @@ def _is_misspelt(missing: FormFault, faults: Sequence[FormFault]) -> bool:
     return any(nearest(str(name), [str(key)]) for name in unknown_keys)
 
 
-def _finding(form: type[Form], value: Value, fault: FormFault, subject: str, where: str, code: str) -> Finding:
+def _finding(form: type[Form], value: Value, fault: FormFault, subject: str, where: str, code: str, others: Sequence[FormFault]) -> Finding:
+    finding = _find_fault(form, value, fault, subject, where, code)
+    paths = [f"`{'.'.join(map(str, (*other.place, *other.inside)))}`" for other in others[:MOST_LISTED]]
+    more = f" and {len(others) - MOST_LISTED} more" if len(others) > MOST_LISTED else ""
+    return replace(finding, notes=(*finding.notes, f"the same of {', '.join(paths)}{more}")) if paths else finding
+
+
+def _find_fault(form: type[Form], value: Value, fault: FormFault, subject: str, where: str, code: str) -> Finding:
     place = _shorten_place(value, fault.place)
     takes = f"write {fault.takes}" if fault.takes else describe(form, place)
     place = (*place, *fault.inside)
@@ -334,7 +354,9 @@ def _advise_unknown(form: type[Form], value: Value, place: Sequence[int | str]) 
         return "write `accelerators`", None
     if advice := next(filter(None, (_other_words(kind.__name__).get(key.lower()) for kind in form_at(form, place).__mro__)), ""):
         return advice, None
-    if inner_key := holder_of(form, place):
+    inner_key = holder_of(form, place)
+    holder = find(value, ".".join(map(str, (*place[:-1], inner_key)))) if inner_key else None
+    if inner_key and (holder is None or (isinstance(holder, MapNode) and holder.get(key) is None)):
         return f"write `{inner_key}: {{{key}: ...}}`", None
     if close := nearest(key, form_keys):
         return f"write `{close}`", Edit(_key(value, place), close)

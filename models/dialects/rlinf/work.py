@@ -320,13 +320,16 @@ def _reasoning(mode: Mode, backend: str | None) -> None:
 
 
 def _megatron(mode: Mode, prompts: Amount, group: Amount, batch: int, micro: Amount) -> None:
-    """Add shares: all samples divide among the replicas of trained and inference components."""
+    """Add shares: samples divide among replicas, those of an update into their micro batches."""
     processes, parallel = mode.processes("actor"), mode.degrees("actor").parallel
+    is_moved = mode.settings.flag("cluster.auto_scheduler", DEGREE)
     _replicate(mode, "actor", parallel, prompts, group)
+    if parallel and processes is None and not is_moved and "actor" not in mode.choices:
+        _share_among_replicas(mode, "actor", Amount(batch, "samples per update", micro.scalar), parallel, micro)
     if processes and parallel and not processes % parallel.replica:
         replicas = processes // parallel.replica
         _derive_samples(mode, batch, micro, replicas)
-        if not prompts.value * group.value % replicas and not mode.settings.flag("cluster.auto_scheduler", DEGREE):
+        if not prompts.value * group.value % replicas and not is_moved:
             left, mode.subject = Number(batch, f"{with_noun(batch, 'sample')} of an update"), "actor"
             right = Number(micro.value * replicas, f"`{micro.name}` {micro.value} x {with_noun(replicas, 'replica')}", micro)
             sizes = [] if batch % replicas else find_near(micro.value, divisors(batch // replicas))
@@ -340,6 +343,11 @@ def _megatron(mode: Mode, prompts: Amount, group: Amount, batch: int, micro: Amo
             _replicate(mode, name, degrees.parallel, prompts, group)
 
 
+def _share_among_replicas(mode: Mode, name: str, amount: Amount, parallel: Parallel, *factors: Amount) -> None:
+    noun = "samples times tp x pp x cp" if parallel.replica > 1 else "samples"
+    mode.share(name, replace(amount, value=amount.value * parallel.replica), noun, "", *factors)
+
+
 def _replicate(mode: Mode, name: str, parallel: Parallel | None, prompts: Amount, group: Amount) -> None:
     """Add a share or an error: all samples divide among the replicas of a component."""
     processes, component, samples = mode.processes(name), mode.components.get(name), prompts.value * group.value
@@ -348,8 +356,7 @@ def _replicate(mode: Mode, name: str, parallel: Parallel | None, prompts: Amount
     # Divided for any chosen degrees.
     is_planned = component.timed is not None and component.timed.samples == samples
     if component.runs is None and not is_planned:  # divided among the final number of replicas
-        noun = "samples times tp x pp x cp" if parallel.replica > 1 else "samples"
-        mode.share(name, Amount(samples * parallel.replica, f"{prompts.name} x {group.name}", prompts.scalar), noun, "")
+        _share_among_replicas(mode, name, Amount(samples, f"{prompts.name} x {group.name}", prompts.scalar), parallel)
     replicas = processes // parallel.replica if processes and processes % parallel.replica == 0 else 1
     step = _suit(mode, prompts, replicas // gcd(replicas, group.value))
     if samples % replicas:

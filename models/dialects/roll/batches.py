@@ -12,7 +12,7 @@ from ...job import Share
 from ...record import dataclass
 from ...releases.release import Range
 from ...text.tree import ListNode, MapNode, Scalar
-from ..checks import AtLeast, Divides, Facts, Number, multiples_near
+from ..checks import AtLeast, Divides, Facts, Number, multiples_near, near_text
 from . import names
 from .findings import report
 from .job import Role, RoleFacts, RollChecks, RollSetup, number
@@ -381,7 +381,7 @@ class BatchChecks(RollChecks):
             change = changes[mode or "copy"].format(missing=size - remaining, left=remaining, size=size)
             takers, at = [name for name, count in sizes if count > 1], batch.span or self.settings.top
             values = {"batch": batch, "samples": with_noun(size, "sample"), "size": size, "change": change}
-            near = " or ".join(map(str, multiples_near(batch.value, size)))
+            near = near_text(batch.value, size)
             notes = [*takers, f"where every trajectory is one sample; {NEVER}"]
             report(self.notes, "batch_adjusted", ACTOR_TRAIN, at, None, "warning", notes, near=near, **values)
 

@@ -15,7 +15,7 @@ from ...record import dataclass
 from ...releases.release import spans_of
 from ...text.nearest import SLIP, closest
 from ...text.tree import MapNode, Scalar
-from ..checks import AtLeast, Divides, Number, divisors
+from ..checks import AtLeast, Divides, Number, divisors, near_text
 from .findings import report
 from .job import Role, RoleFacts, RollChecks, RollSetup
 from .names import ACTOR_INFER, CONFIG, DEEPSPEED, DEGREE_KEYS, FSDP2, IN_WORKERS, MEGATRON, PER_WORKER, SGLANG, STRATEGY, VLLM
@@ -371,7 +371,5 @@ def check_whole(setup: RollSetup, role: Role, component: Component, why: str) ->
     """Add an error if an exact amount is not a whole number of replicas."""
     minimum, step = component.least, component.step
     if minimum == component.most and minimum % step:
-        lower = minimum // step * step
-        fit = f"{lower} or {lower + step}" if lower else str(step)
-        values = {"asked": with_noun(minimum, "accelerator"), "why": why, "step": step, "fit": fit}
+        values = {"asked": with_noun(minimum, "accelerator"), "why": why, "step": step, "fit": near_text(minimum, step)}
         report(setup.notes, "no_whole_replicas", role.key, component.span("amount") or role.span, role=role, **values)

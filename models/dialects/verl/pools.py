@@ -18,6 +18,7 @@ from ...machines.shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
 from ...pools import DeclaredPools, Pool, PoolParts, Ranges
 from ...releases.release import Range
 from ...text.tree import MapNode
+from ..pool_capacity import why_torn
 from .configuration import Configuration
 from .degrees import APART, SINGLE_TEACHER, TEACHER, TEACHERS, Degrees, engine_of, place_of
 from .programs import DRAFT, FULLY_ASYNC, MAIN_PPO, MOMENTS, SPEC, ProgramKind, module_of
@@ -401,7 +402,7 @@ def _several(settings: Configuration, names: list[str], total: int, accelerators
             notes.error(MODE, component, message, at, "", help_, None, _WITH_TEACHERS)
         count, replica = replicas.value, degrees[0].replica
         demands.append(f"{name} {count} x {replica}")
-        reasons = (_torn(demand + start * replica, replica, accelerators.value) for start in range(count))
+        reasons = (why_torn(demand + start * replica, replica, accelerators.value) for start in range(count))
         if reason := next(filter(None, reasons), ""):
             refusals[name] = reason
         if count:
@@ -419,19 +420,6 @@ def _several(settings: Configuration, names: list[str], total: int, accelerators
         note = "verl notices this when it starts the servers of the teachers"
         notes.error(TORN, f"{TEACHER}_{name}", f"a replica of teacher `{name}` {why}", at, "", help_, None, note)
     return ranges
-
-
-def _torn(start: int, size: int, per_node: int) -> str:
-    """Return why verl refuses a teacher's replica at a rank; "" if accepted.
-
-    Source: verl, verl/workers/rollout/replica.py (RolloutReplica),
-    experimental/teacher_loop/teacher_model.py (_validate_replica_node_alignment).
-    """
-    if size % min(per_node, size):
-        return f"has {with_noun(size, 'accelerator')}, no multiple of the {per_node} of a node"
-    nodes = (start + size - 1) // per_node - start // per_node + 1
-    fewest = -(-size // per_node)
-    return f"has ranks {start}-{start + size - 1} of the pool, on {with_noun(nodes, 'node')} instead of {fewest}" if nodes != fewest else ""
 
 
 def declared_pools(settings: Configuration) -> DeclaredPools:

@@ -92,6 +92,8 @@ def test_a_value_has_the_type_that_hydra_gives_it(text: str, value: object) -> N
         ("k=[1,", "it ends too early"),
         ("k={1}", "`}` is not allowed here"),
         ("k=ü", "`ü` must be in quotes"),
+        ("k=\u201ca", "`\u201c` (left double quotation mark) must be in quotes"),
+        ("k=1\u00a0", "`\u00a0` (no-break space) must be in quotes"),
         ("k=" + "9" * 30, "a whole number has more than 19 digits"),
         ("k=" + "[" * 40, "it is nested more than 32 levels deep"),
     ],

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Sequence
 
 import pytest
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import load, read
-from placewright.models.findings.finding import Finding, Severity
+from placewright.models.findings.finding import Finding, Severity, error
 from placewright.models.machines.shorthand import read_shorthand
+from placewright.models.model_cards import ModelCard
 from placewright.models.reading import Reading
+from placewright.models.releases.release import Release
+from placewright.models.resolving import with_models
 from placewright.models.text.source import Source
 from placewright.planner.verify import verify
 
@@ -108,7 +112,7 @@ def test_a_setting_overrides_the_configuration_of_the_checkout(tmp_path: Path) -
     script = tmp_path / "run.sh"
     script.write_text(f"python3 -m verl.trainer.main_ppo --config-path=$PWD/verl/trainer/config --config-name=ppo_trainer {R}.name=vllm\n")
     helps = [finding.help for finding in load(script, read_shorthand("1x8")).findings if finding.code == "PW403"]
-    assert helps == [f"set `data.train_batch_size=64`, or `{A}.ppo_mini_batch_size=32`"]
+    assert helps == ["set `data.train_batch_size=64`"]
 
 
 def test_ranks_that_older_releases_take_are_disputed() -> None:
@@ -140,3 +144,43 @@ def test_a_search_and_a_launch_take_what_the_assumed_release_refuses_for_an_erro
     disputed = reading(f"{WHOLE}")
     assert verify(disputed).verdict == "incomplete" and not verify(disputed).errors
     assert verify(disputed.to_solve).errors and verify(disputed.to_launch).errors
+
+
+def test_positions_of_a_model_that_is_passed_are_compared_between_releases() -> None:
+    """Older releases end every answer at the last position, where newer ones refuse the limit."""
+    card = ModelCard("mine", heads=8, positions=4096)
+
+    def judged(release: str = "") -> tuple[str, list[str]]:
+        report = verify(with_models(reading(f"{WHOLE} {R}.name=vllm {R}.max_model_len=8192", release), card))
+        return report.verdict, [finding.code for finding in report.errors]
+
+    assert judged("1dda039b") == ("faulty", ["PW403"]) and judged("0.7.0") == ("ok", [])
+    assert judged() == ("incomplete", [])
+
+
+def test_refusals_of_open_degrees_are_compared_between_releases() -> None:
+    sound = reading(f"{WHOLE} {R}.name=vllm")
+    refusal = error("PW208", "actor", "every choice of degrees that the hints leave open is refused", sound.source.whole())
+
+    @dataclass
+    class Opening:
+        refusals: tuple[Finding, ...]
+
+        def open_ranks(self) -> Reading:
+            return sound
+
+        def find_refusals(self) -> tuple[Finding, ...]:
+            return self.refusals
+
+    def refusing(releases: str) -> Reading:
+        def read_for(release: Release) -> Reading:
+            opening = Opening((refusal,) if release.name in releases.split() else ())
+            return replace(sound, session=replace(sound.session, opening=opening, for_release=None))
+
+        return replace(sound, session=replace(sound.session, opening=Opening((refusal,)), for_release=read_for))
+
+    assert sound.document.release is not None
+    names = [release.name for release in sound.document.release.possible]
+    assert verify(refusing(" ".join(names))).verdict == "faulty"
+    report = verify(refusing(names[-1]))
+    assert (report.verdict, [finding.disputed for finding in report.findings if finding.code == "PW208"]) == ("incomplete", [True])

@@ -66,3 +66,21 @@ def test_what_other_jobs_hold_is_said_of_the_accelerators() -> None:
     with pytest.raises(UnusableInput) as caught:
         cluster_of(Source("c.yaml", "nodes:\n  - {accelerators: {count: 8}, taken: [3]}\n"))
     assert [finding.help for finding in caught.value.findings] == ["write `accelerators: {taken: ...}`"]
+
+
+def test_nodes_with_a_number_of_accelerators_have_one_fault() -> None:
+    nodes = "nodes:\n  - {count: 1, accelerators: 8, model: H100}\n  - {count: 1, accelerators: 4, model: A100}\n"
+    with pytest.raises(UnusableInput) as caught:
+        cluster_of(Source("c.yaml", nodes))
+    (finding,) = caught.value.findings
+    assert (finding.message, finding.help) == (
+        "`nodes.0.accelerators` of a cluster file: 8 is not a map",
+        "write such as `{count: 8, model: H100}`",
+    )
+    assert finding.notes == ("the same of `nodes.1.accelerators`",)
+
+
+def test_a_count_of_nodes_is_no_count_of_accelerators() -> None:
+    with pytest.raises(UnusableInput) as caught:
+        cluster_of(Source("c.yaml", "nodes: [{count: 2, accelerators: {count: 8}}]"))
+    assert [finding.help.startswith("known keys are name, repeat") for finding in caught.value.findings] == [True]

@@ -151,3 +151,12 @@ def test_a_file_beside_the_script_is_sourced(tmp_path: Path, monkeypatch: pytest
     answer = CliRunner().invoke(cli, ["verify", "--cluster", "1x8", "--level", "placement", "run.sh"])
     assert expected in " ".join(answer.output.split()), answer.output
     assert "+" not in answer.output  # no edit of the line that sources
+
+
+def test_words_between_typographic_quotes_are_one_fault(tmp_path: Path) -> None:
+    script = tmp_path / "run.sh"
+    script.write_text(
+        "python3 -m verl.trainer.main_ppo trainer.nnodes=1 trainer.project_name=\u201cx y z\u201d trainer.n_gpus_per_node=8\n", "utf-8"
+    )
+    answer = CliRunner().invoke(cli, ["verify", str(script), "--cluster", "1x8"])
+    assert answer.output.count("[PW012]") == 1 and "write straight quotes" in answer.output

@@ -215,3 +215,38 @@ def test_a_container_shows_what_it_gets_to_the_shell_in_it(tmp_path: Path) -> No
 )
 def test_a_document_is_followed_into_what_changes_it(tmp_path: Path, document: str, expected: str) -> None:
     assert verdict(tmp_path, f"{RUN} $(cat {document})\n") == expected
+
+
+def roll(text: str, before: str = "", after: str = "", quote: str = "'") -> str:
+    """A script that writes the configuration that ROLL's launcher reads."""
+    return f"{before}cat > conf/job.yaml <<{quote}EOF{quote}\n{text}EOF\n{after}python start_rlvr_pipeline.py --config_path conf --config_name job\n"
+
+
+JOB = """\
+rollout_batch_size: 64
+num_return_sequences_in_group: 8
+adv_estimator: grpo
+init_kl_coef: 0
+actor_train:
+  training_args: {per_device_train_batch_size: 1, gradient_accumulation_steps: 8}
+  strategy_args: {strategy_name: megatron_train}
+  device_mapping: list(range(0,8))
+actor_infer:
+  strategy_args: {strategy_name: vllm, strategy_config: {tensor_parallel_size: 1}}
+  device_mapping: list(range(0,8))
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        (roll(JOB), "ok"),
+        (roll(JOB.replace("64", "63")), "faulty"),
+        (roll(JOB.replace("64", "$SIZE"), before="SIZE=64\n", quote=""), "ok"),
+        (roll(JOB.replace("64", "$SIZE"), quote=""), "incomplete"),
+        (roll(JOB, after="sed -i s/64/63/ conf/job.yaml\n"), "incomplete"),
+        (roll(JOB, before="if [ -f a ]; then\n", after="fi\n"), "incomplete"),
+    ],
+)
+def test_a_configuration_that_the_script_writes_is_read_as_that_text(tmp_path: Path, script: str, expected: str) -> None:
+    assert verdict(tmp_path, script) == expected

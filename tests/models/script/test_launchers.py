@@ -329,6 +329,10 @@ def test_a_setting_that_an_unknown_condition_adds_is_no_proof_of_a_default() -> 
     ("command", "name", "launcher"),
     [
         ("uv run --frozen --extra vllm python3 -m verl.trainer.main_ppo", "verl.trainer.main_ppo", "uv run"),
+        ("coverage run -p --source=verl -m verl.trainer.main_ppo", "verl.trainer.main_ppo", "coverage"),
+        ("coverage run --branch verl/trainer/main_ppo.py", "verl/trainer/main_ppo.py", "coverage"),
+        ("python3 -mverl.trainer.main_ppo", "verl.trainer.main_ppo", ""),
+        ("srun python -mtorch.distributed.run --nproc_per_node=8 -m verl.trainer.sft_trainer", "verl.trainer.sft_trainer", "torchrun"),
         ('L=(uv run --frozen python3); "${L[@]}" -m verl.trainer.main_ppo', "verl.trainer.main_ppo", "uv run"),
         ("accelerate launch --config_file a.yaml -m pkg.train", "pkg.train", "accelerate"),
         ("python -m pkg.launch other.trainer.main --x", "other.trainer.main", "pkg.launch"),

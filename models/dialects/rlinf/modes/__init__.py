@@ -63,6 +63,7 @@ def _model_parallel(mode: Mode) -> None:
     _actor(mode)
     shape = _rollout(mode, current)
     pack(mode, "rollout", shape, engine_degrees(mode, shape))
+    raise_minimum(mode, "rollout", mode.degrees("rollout").tp)
     if current is Arrangement.DISAGGREGATED and "actor" not in mode.planned:
         check_engine_weights(mode)
     if current in APART:

@@ -19,7 +19,7 @@ from ....placements.run import Runs
 from ....planning.arrangement import ProcessShape
 from ....quantity import times
 from ....ranks import write_range
-from ...checks import divisors
+from ...checks import divisors, near_text
 from ..known import FSDP
 from .state import Mode
 
@@ -78,13 +78,8 @@ def _engines_apart(mode: Mode, count: int | None) -> ProcessShape | None:
     per_process = count // (count // engine)
     if not fits_whole(mode, "rollout", count, ProcessShape(per_process), degrees.tp):
         return None
-    mode.report("engine leaves accelerators", "rollout", per_process=per_process, near=_format_near(count, engine), **values)
+    mode.report("engine leaves accelerators", "rollout", per_process=per_process, near=near_text(count, engine), **values)
     return ProcessShape(per_process)
-
-
-def _format_near(count: int, step: int) -> str:
-    lower = count // step * step
-    return f"{lower} or {lower + step}" if lower else str(step)
 
 
 def fits_in(mode: Mode, name: str, tp: Amount | None, count: int, actor: Amount | None = None) -> bool:
@@ -101,7 +96,7 @@ def fits_whole(mode: Mode, name: str, count: int, shape: ProcessShape, tp: Amoun
     """Return True if the accelerators are a multiple of the shape's block."""
     if rest := count % shape.block:
         text = f"processes of {shape.per_process}" + (f" that interleave by {shape.stride}" if shape.stride > 1 else "")
-        near = _format_near(count, shape.block)
+        near = near_text(count, shape.block)
         values: dict[str, Any] = {"count": count, "shape": text, "rest": rest, "block": shape.block, "near": near}
         premises = ("actor",) if shape.stride > 1 else ()  # its tp
         mode.report("not whole processes", name, premises=premises, further=(tp.text,) if tp and tp.scalar else (), **values)
@@ -219,7 +214,7 @@ def _apply_hints(mode: Mode, component: Component, shape: ProcessShape, parallel
     step = max(result.unit, result.step)
     divides = not mode.choices and (name != "actor" or not mode.profiled or mode.backend(name) != FSDP)
     if divides and result.least == result.most and result.least % step:
-        near = _format_near(result.least, step)
+        near = near_text(result.least, step)
         mode.report("asks for no multiple", name, result.span("amount"), amount=result.least, step=step, near=near)
     return result
 

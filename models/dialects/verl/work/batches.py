@@ -211,9 +211,8 @@ def _check_trained(work: VerlWork, name: str, owner: str, when: str) -> None:
     prompts = work.amount(PROMPTS, NUMBERS) if when == "AT_START" else None
     mini, micro = work.amount(f"{owner}.ppo_mini_batch_size", NUMBERS), work.amount(f"{owner}.{MICRO}", NUMBERS)
     if mini and prompts:
-        help_ = f"{work.set(prompts, mini.value)}, or {work.spell(mini.name, prompts.value)}"
-        work.check(name, AtLeast(code=NUMBERS, source=VALIDATED, left=prompts, right=mini, help=help_,
-                                 message="{left} is less than {right}", when=when))  # fmt: skip
+        message = "{left} is less than {right}"
+        work.check(name, AtLeast(code=NUMBERS, source=VALIDATED, left=prompts, right=mini, message=message, when=when))
     if not one_of_two(work, name, f"{owner}.{MICRO}", f"{owner}.{FITTED}", when) or not micro:
         return
     key = f"{owner}.{MICRO}_per_gpu"

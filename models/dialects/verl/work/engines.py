@@ -17,7 +17,7 @@ from typing import Mapping
 
 from ....component import Parallel
 from ....configuration.settings import Amount
-from ....findings.finding import Fix
+from ....findings.finding import Fix, Severity
 from ....findings.wording import with_noun
 from ....pools import Pool
 from ....releases.release import ALWAYS, Range
@@ -29,7 +29,7 @@ from .work import ACCELERATORS, ACTOR, DEGREES, MODE, NUMBERS, REFERENCE, ROLLOU
 
 ACTORS, CRITICS, REFERENCES = f"{ACTOR}.strategy", "critic.strategy", f"{REFERENCE}.strategy"
 FSDP, KNOWN = ("fsdp", "fsdp2"), ("fsdp", "fsdp2", "megatron")
-PARTS, TENSOR = f"{ROLLOUT}.disaggregation", "tensor_model_parallel_size"
+PIPELINE = "pipeline_model_parallel_size"
 STEPS = "trainer.v1.separate_async.parameter_sync_step"
 
 
@@ -45,21 +45,23 @@ def judge_engines(work: VerlWork) -> None:
                 _check_refused(work, name, degrees)
                 _context(work, name)
             _servers(work, name, *degrees)
-    if settings.since("0.8.0") and settings.flag(PARTED, DEGREES):
+    if work.parts:
         _check_parted(work)
 
 
 def _check_parted(work: VerlWork) -> None:
     """Check that prefill and decode of a replica fit on a node. Source: verl, sglang_pd_replica.py, vllm_pd_replica.py."""
-    keys = (f"{ROLLOUT}.{TENSOR}", f"{PARTS}.decode_{TENSOR}", f"{PARTS}.decode_replicas")
-    tensor, decode, replicas = (work.amount(key, DEGREES) for key in keys)
-    per_node, width = _per_node(work, "rollout"), decode or tensor
-    if tensor and width and replicas and per_node and (size := tensor.value + replicas.value * width.value) > per_node.value:
+    (tensor, width, replicas), per_node, pool = work.parts, _per_node(work, "rollout"), work.setup.pool("rollout")
+    size = tensor.value + replicas.value * width.value if tensor and width and replicas else 0
+    if replicas and width and tensor and per_node and size > per_node.value:
         most = (per_node.value - tensor.value) // width.value
         help_, edit = (work.set(replicas, most), replicas.becomes(most)) if most > 0 else ("", None)
         message = f"prefill and decode of a replica take {with_noun(size, 'accelerator')}, but {work.text(per_node)} must hold them"
         note = f"{size}: prefill {tensor.value} + {replicas.value} x decode {width.value}"
         work.report(DEGREES, "rollout", message, replicas.span, help_, edit, "", note, "IN_WORKERS", releases=Range("0.8.0"))
+    elif not (size and per_node and pool and pool.parts[0].size % size == 0 and work.settings.plain(f"{ROLLOUT}.{PIPELINE}", 1) == 1):
+        why = "prefill and decode are apart: the accelerators of a replica are not checked"
+        work.settings.say(PARTED, DEGREES, why, True, "Count its accelerators yourself")
 
 
 def _per_node(work: VerlWork, name: str) -> Amount | None:
@@ -97,7 +99,8 @@ def _context(work: VerlWork, name: str) -> None:
 
     Source: verl, until 0.7.0 verl/workers/rollout/vllm_rollout/vllm_rollout_spmd.py (__init__) and
     sglang_rollout/sglang_rollout.py (_verify_config), in the processes of the workers;
-    verl/workers/config/distillation.py (validate_and_prepare_for_distillation).
+    verl/workers/config/distillation.py (validate_and_prepare_for_distillation). The servers of vLLM
+    never get `enable_chunked_prefill=False`, and chunk (vllm_async_server.py, build_cli_args_from_config).
     """
     key, settings = engine_key(work.settings, name), work.settings
     prompt, response = (work.amount(key(f"{part}_length"), NUMBERS) for part in ("prompt", "response"))
@@ -108,12 +111,15 @@ def _context(work: VerlWork, name: str) -> None:
     tokens = prompt.value + response.value + is_teacher(name)
     note = f"{tokens} tokens: {work.text(prompt)} + {work.text(response)}" + " + 1" * is_teacher(name)
     demand, when = Number(tokens, f"the {tokens} tokens of a sample", note=note), "WITH_TEACHERS" if is_teacher(name) else "IN_WORKERS"
-    if program == "vllm" and in_workers and settings.flag(key("enable_chunked_prefill"), MODE):
+    is_chunked, severity, why = settings.flag(key("enable_chunked_prefill"), MODE), Severity.ERROR, ""
+    if program == "vllm" and in_workers and (is_chunked or (is_chunked is False and settings.has(key("enable_chunked_prefill")))):
         limit, demand = work.number(key("max_num_batched_tokens"), NUMBERS), work.of(max_length) or demand
+        if not is_chunked:
+            severity, when, why = Severity.WARNING, "", "vLLM refuses that without chunked prefill, unless its V1 engine runs, which chunks"
     else:
         limit = work.of(max_length) if is_teacher(name) or (program == "sglang" and settings.since("0.4.0")) else None
     work.check(name, AtLeast(code=NUMBERS, source="verl, verl/workers/rollout/", left=limit, right=demand, when=when,
-                             message="{left} is less than {right}"))  # fmt: skip
+                             severity=severity, why=why, message="{left} is less than {right}"))  # fmt: skip
 
 
 def _check_vllm(work: VerlWork, name: str, amounts: Mapping[str, Amount]) -> None:

@@ -18,7 +18,7 @@ from ....configuration.settings import Amount, percent, whole_number
 from ....estimate import ADAM_16, CHUNKED, DISTRIBUTED, FSDP, FULL, MEGATRON, NONE, SELECTIVE, MemoryInput
 from ....findings.finding import Severity
 from ....findings.wording import with_noun
-from ....model_cards import ModelUse, Split, engine_splits, megatron_splits, sequence_split, ulysses_splits
+from ....model_cards import ModelUse, Split, engine_splits, megatron_splits, sequence_split, ulysses_splits, with_sizes
 from ....model_cards.stages import EMBEDDING, FIRST, LAST, LAYOUT, LOSS, PipelineStages, layout_of, places_of, stage_splits, stages_in
 from ....text.tree import Scalar
 from ...checks import Equals, Excludes, Number, divisors, find_near, set_to
@@ -277,6 +277,9 @@ def _path(work: VerlWork, name: str) -> str:
 def _splits(work: VerlWork, name: str) -> tuple[Split, ...]:
     if is_engine(work.settings, name):
         engine_degrees, program = engine_of(work.settings, name), work.settings.word(engine_key(work.settings, name)("name"), DIVIDES)
+        if name == "rollout" and (tps := dict.fromkeys(filter(None, work.parts[:2]))):
+            parts = [with_sizes(engine_splits(places_of(tp=tp), MOMENTS["AFTER_WEIGHTS"]), Parallel(tp.value), Parallel()) for tp in tps]
+            return tuple(split for splits in parts for split in splits)
         wants_experts = work.settings.since("0.9.0") if program == "vllm" and work.settings.since("0.6.1") else None
         return engine_splits(places_of(**engine_degrees[1]), MOMENTS["AFTER_WEIGHTS"], wants_experts) if engine_degrees else ()
     owner, is_tuned = OWNERS.get(name, ""), work.entry.kind in TUNES

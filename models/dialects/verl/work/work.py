@@ -13,7 +13,7 @@ from ....releases.release import ALWAYS, Range
 from ....text.tree import Value
 from ...checks import Check, Divides, Facts, Number, Term
 from ..configuration import SEQUENCE, Configuration
-from ..degrees import OWNERS, STRATEGIES, TUNERS, TUNES, is_counted, is_engine, tuner_of
+from ..degrees import OWNERS, PARTED, STRATEGIES, TUNERS, TUNES, is_counted, is_engine, tuner_of
 from ..job import VerlSetup
 from ..programs import FULLY_ASYNC, MOMENTS, ProgramKind, configurations
 
@@ -160,6 +160,15 @@ class VerlWork(Facts):
         """Components that inference engines serve, rollout first."""
         names = (component.name for component in self.setup.components if is_engine(self.settings, component.name))
         return tuple(dict.fromkeys(("rollout", *names)))
+
+    @property
+    def parts(self) -> tuple[Amount | None, ...]:
+        """Tps of prefill and decode, and decode engines, where a replica has these apart; else empty."""
+        if self.settings.is_older_than("0.8.0") or not self.settings.flag(PARTED, DEGREES):
+            return ()
+        keys = ("tensor_model_parallel_size", "disaggregation.decode_tensor_model_parallel_size", "disaggregation.decode_replicas")
+        tensor, decode, replicas = (self.amount(f"{ROLLOUT}.{key}", DEGREES) for key in keys)
+        return tensor, decode or tensor, replicas
 
     def is_trained_by(self, owner: str) -> str | None:
         """Return the strategy of a trained component, `fsdp2` as `fsdp`; None if unknown."""

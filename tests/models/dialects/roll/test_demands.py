@@ -354,3 +354,18 @@ def test_adapters_of_the_first_releases_need_deepspeed(release: str, count: int)
     blocks: Config = {**WHOLE, "actor_train": {**LORA}}
     found = [text for severity, text in list_findings("rlvr", blocks, release) if severity is Severity.ERROR and "`lora_target`" in text]
     assert len(found) == count
+
+
+@pytest.mark.parametrize(
+    ("release", "config", "count"),
+    [("0.1.3", {}, 0), ("0.2.0", {}, 1), ("8eb27cc2", {}, 1), ("8eb27cc2", {"max_num_batched_tokens": 16384}, 0),
+     ("0.3.0", {"max_num_batched_tokens": None}, 0), ("0.3.0", {"max_model_len": None}, 0), ("0.3.0", {"max_model_len": 4096}, 0), ("0.3.0", {"enable_chunked_prefill": True}, 0)],
+)  # fmt: skip
+def test_vllm_without_chunked_prefill_takes_whole_samples(release: str, config: Config, count: int) -> None:
+    engine = vllm(**{"enable_chunked_prefill": False, "max_model_len": 16384, **config})
+    found = [
+        text
+        for severity, text in list_findings("rlvr", {"actor_infer": engine}, release)
+        if "max_num_batched_tokens`" in text or severity is Severity.ERROR
+    ]
+    assert len(found) == count, found

@@ -314,7 +314,6 @@ MODES = (
     ("0.9.0 1dda039b", MAIN, TITAN, f"{A}.torchtitan.attn_type", "sdpa", "varlen"),
     ("0.9.0 1dda039b", MAIN, TITAN, f"{A}.torchtitan.spmd_backend", "fast", "default"),
     ("0.9.0 1dda039b", MAIN, TITAN, f"{A}.torchtitan.activation_checkpoint", "some", "full"),
-    ("0.9.0", MAIN, {f"{R}.enable_chunked_prefill": False, f"{R}.max_num_batched_tokens": 512}, f"{R}.max_model_len", 1024, 512),
 )  # fmt: skip
 TEXTS = (
     ("0.3.0 0.6.1 0.9.0", {}, f"{R}.gpu_memory_utilization", "50%", 0.5),
@@ -335,6 +334,10 @@ TEXTS = (
     ("0.4.0 0.6.1 1dda039b", {f"{R}.load_format": "safetensors"}, "actor_rollout_ref.model.lora_rank", "many", 32),
     ("0.3.0 0.4.1 0.6.1", {}, f"{A}.grad_clip", "many", 1.0),
     ("0.3.0 0.6.1 1dda039b", {}, "trainer.total_training_steps", "many", 100),
+    ("0.4.0 0.6.1 0.9.0", {"actor_rollout_ref.model.lora_rank": 32, f"{R}.load_format": "safetensors"}, "actor_rollout_ref.model.lora_alpha", "x2", 64),
+    ("0.3.0 0.5.0 0.6.1", {f"{R}.val_kwargs.do_sample": True}, f"{R}.val_kwargs.temperature", "hot", 0.6),
+    ("0.5.0 0.9.0 1dda039b", {}, "data.val_batch_size", "all", 64),
+    ("0.8.0 0.9.0 1dda039b", {}, f"{A}.optim.clip_grad", "many", 1.0),
     ("0.3.0 0.6.1 1dda039b", {}, f"{A}.optim.lr_warmup_steps", "many", 10),
     ("0.3.0 0.6.1 1dda039b", {}, f"{A}.optim.lr_warmup_steps_ratio", "many", 0.1),
 )  # fmt: skip
@@ -350,6 +353,20 @@ def test_a_mode_of_some_releases_is_refused(release: str, program: str, changes:
         report = judged(release, program, {**changes, key: value})
         found = [finding.message for finding in report.findings if finding.severity is Severity.ERROR]
         assert len(found) == count, (value, found)
+
+
+@pytest.mark.parametrize(
+    ("release", "changes", "tokens"),
+    [("0.3.0", {}, 1024), ("0.4.1", {f"{R}.max_model_len": 1024}, 1024), ("0.6.1", {}, 1024), ("0.6.1", {f"{R}.max_model_len": 512}, 0),
+     ("0.5.0", ASYNC, 0), ("0.6.1", ASYNC, 0), ("0.9.0", {f"{R}.max_model_len": 1024}, 0), ("1dda039b", {f"{R}.max_model_len": 1024}, 0)],
+)  # fmt: skip
+def test_vllm_without_chunked_prefill_takes_whole_samples(release: str, changes: Changes, tokens: int) -> None:
+    """A server never gets the flag until 1dda039b; the V1 engine of vLLM 0.8 to 0.11 chunks in any case."""
+    report = judged(
+        release, MAIN, {f"{R}.enable_chunked_prefill": False, f"{R}.max_num_batched_tokens": 512, f"{R}.max_num_seqs": 64, **changes}
+    )
+    warnings = [finding.message for finding in report.findings if "max_num_batched_tokens` 512 is less than" in finding.message]
+    assert report.verdict == "ok" and [str(tokens) in message for message in warnings] == ([True] if tokens else []), warnings
 
 
 @pytest.mark.parametrize(("release", "errors"), [("0.6.1", 0), ("0.8.0", 1), ("1dda039b", 1)])
@@ -380,7 +397,9 @@ def test_prefill_and_decode_of_a_replica_share_a_node(release: str, engine: str)
     changes: Changes = {**PREFILLED, f"{R}.name": engine, f"{R}.tensor_model_parallel_size": 4, f"{R}.disaggregation.decode_replicas": 2}
     errors = [finding for finding in judged(release, MAIN, changes).findings if finding.severity is Severity.ERROR]
     assert [finding.help for finding in errors] == [f"set `{R}.disaggregation.decode_replicas=1`"]
-    assert judged(release, MAIN, {**changes, f"{R}.disaggregation.decode_replicas": 1}).verdict == "incomplete"
+    assert judged(release, MAIN, {**changes, f"{R}.disaggregation.decode_replicas": 1}).verdict == "ok"
+    uneven = {f"{R}.disaggregation.decode_replicas": 1, f"{R}.disaggregation.decode_tensor_model_parallel_size": 2}
+    assert judged(release, MAIN, {**changes, **uneven}).verdict == "incomplete"  # two of eight are left over
 
 
 @pytest.mark.parametrize(
@@ -394,8 +413,18 @@ def test_prefill_and_decode_of_a_replica_share_a_node(release: str, engine: str)
     ],
 )
 def test_what_prefill_and_decode_apart_refuse(release: str, changes: Changes, key: str, refused: object, taken: object) -> None:
-    for value, verdict in ((refused, "faulty"), (taken, "incomplete")):
+    for value, verdict in ((refused, "faulty"), (taken, "ok")):
         assert judged(release, MAIN, {**changes, f"{R}.disaggregation.{key}": value}).verdict == verdict, value
+
+
+def test_the_tps_of_prefill_and_decode_divide_the_heads() -> None:
+    tps: Changes = {
+        f"{R}.name": "vllm",
+        f"{R}.disaggregation.decode_tensor_model_parallel_size": 3,
+        "actor_rollout_ref.model.path": "Qwen/Qwen2.5-7B",
+    }
+    found = [finding.message for finding in judged("0.9.0", MAIN, {**PREFILLED, **tps}).findings if finding.severity is Severity.ERROR]
+    assert found == ["the 28 attention heads of `Qwen/Qwen2.5-7B` do not divide among tp 3 of rollout"]
 
 
 @pytest.mark.parametrize(

@@ -349,12 +349,14 @@ def test_a_section_that_names_accelerators_and_is_not_read_is_never_ok() -> None
 
 
 @pytest.mark.parametrize("release", ["0.8.0", "0.9.0", NEWEST])
-def test_prefill_and_decode_apart_are_never_ok(release: str) -> None:
-    report = judged(release, {f"{R}.disaggregation.enabled": True, f"{R}.name": "sglang"}, machines="1x8")
-    assert not said(report) and report.verdict == "incomplete"
+@pytest.mark.parametrize(("decode", "verdict"), [(1, "ok"), (2, "incomplete")])
+def test_prefill_and_decode_apart_are_counted_where_replicas_fill_the_nodes(release: str, decode: int, verdict: str) -> None:
+    parts = {f"{R}.disaggregation.enabled": True, f"{R}.disaggregation.decode_replicas": decode, f"{R}.tensor_model_parallel_size": 1}
+    report = judged(release, {**parts, f"{R}.name": "sglang"}, machines="1x8")
+    assert not said(report) and report.verdict == verdict
     assert [each.why for each in report.unchecked if "prefill" in each.why] == [
         "prefill and decode are apart: the accelerators of a replica are not checked"
-    ]
+    ] * (verdict == "incomplete")
 
 
 def test_teachers_that_fit_are_right() -> None:

@@ -203,13 +203,23 @@ FSDP = {"actor.training_backend": "fsdp"}
     ],
 )
 def test_sizes_of_micro_batches_are_refused_by_release(release: str, settings: dict[str, Any], is_refused: bool) -> None:
-    def read(text: str) -> Reading:
-        return load_text(
-            Source("job.yaml", text), read_shorthand("1x8"), level="training", composer=Composer(frameworks=(f"rlinf=={release}",))
-        )
-
-    errors = [finding for finding in told(read, REASONING, settings) if finding.severity is Severity.ERROR]
+    errors = [finding for finding in told(reader_of(release), REASONING, settings) if finding.severity is Severity.ERROR]
     assert len(errors) == is_refused
+
+
+def reader_of(release: str) -> Read:
+    """Reader of a text for a release, at the level of training."""
+    composer = Composer(frameworks=(f"rlinf=={release}",))
+    return lambda text: load_text(Source("job.yaml", text), read_shorthand("1x8"), level="training", composer=composer)
+
+
+@pytest.mark.parametrize(
+    ("release", "tokens", "count"), [("0.3", 512, 0), ("a3816b59", 512, 1), ("a3816b59", 2048, 0), ("a3816b59", None, 0)]
+)
+def test_vllm_without_chunked_prefill_takes_whole_samples(release: str, tokens: int | None, count: int) -> None:
+    engine = {"rollout.vllm": {"enable_chunked_prefill": False, "max_num_batched_tokens": tokens}, "rollout.rollout_backend": "vllm"}
+    found = [finding.severity for finding in told(reader_of(release), REASONING, engine) if "max_num_batched_tokens" in finding.message]
+    assert found == [Severity.WARNING] * count
 
 
 def test_an_inference_below_its_tp_is_one_error(read: Read) -> None:
