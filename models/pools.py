@@ -80,14 +80,21 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Reserve:
-    """Process outside of the pools with reserved CPUs on any node."""
+    """Processes outside of the pools with reserved CPUs on any node.
+
+    `spreads`: Ray spreads them over the nodes; else it takes the first node with enough.
+    """
 
     name: str
     cpus: int
+    count: int = 1
+    spreads: bool = False
 
 
 UNKNOWN_CPUS = 1 << 30
 """CPUs of a node with an unknown number of CPUs."""
+MAX_RESERVED = 4_096
+"""Most processes of a reserve that are placed one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +173,9 @@ def lay_out(pools: Sequence[Pool], rooms: Sequence[FreeNodes], reserves: Sequenc
     """
     free_nodes = list(rooms)
     for reserve in reserves:
-        _reserve(free_nodes, reserve)
+        for _ in range(min(reserve.count, MAX_RESERVED)):
+            if not _reserve(free_nodes, reserve):
+                break
     nodes_of_pools: dict[str, list[tuple[range, int]]] = {pool.name: [] for pool in pools}
     for pool in pools:
         count_before = 0
@@ -185,8 +194,8 @@ def lay_out(pools: Sequence[Pool], rooms: Sequence[FreeNodes], reserves: Sequenc
 
 
 def _reserve(free_nodes: list[FreeNodes], reserve: Reserve) -> bool:
-    """Take the CPUs of a process from the first node with enough. False if there is none."""
-    for position, room in enumerate(free_nodes):
+    """Take the CPUs of a process from a node with enough. False if there is none."""
+    for position, room in sorted(enumerate(free_nodes), key=lambda item: -item[1].cpus if reserve.spreads else 0):
         if room.cpus >= reserve.cpus:
             if room.cpus < UNKNOWN_CPUS:
                 first_node = FreeNodes(room.nodes[:1], room.free, room.cpus - reserve.cpus)
@@ -361,7 +370,7 @@ def _items(pools: Sequence[Pool], reserves: Sequence[Reserve]) -> dict[Item, int
             items[item] = items.get(item, 0) + parts.count
     for reserve in reserves:
         item = (0, reserve.cpus)
-        items[item] = items.get(item, 0) + 1
+        items[item] = items.get(item, 0) + reserve.count
     return items
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterator, Sequence
+from typing import Iterable, Iterator, Sequence
 
 from ...component import Component
 from ...configuration.notes import Notes, is_unknown
@@ -78,6 +78,10 @@ def _whole(setup: RollSetup, key: str, default: int, is_replaced: bool) -> Amoun
         setup.settings.note_replaced(key)
         return None
     return setup.settings.whole(key, RULE, default, exact=True, minimum=-_ANY if is_replaced else 1)
+
+
+def _list(ids: Iterable[int]) -> str:
+    return ",".join(map(str, ids))
 
 
 def _read_shell_machine(notes: Notes) -> ShellMachine:
@@ -190,6 +194,10 @@ class DeviceReservation(RollChecks):
 
     def _judge_shown(self) -> None:
         machine = _read_shell_machine(self.notes)
+        count = min(max((role.devices.highest for role in self.roles if role.counts), default=-1) + 1, self.per_node)
+        if machine.numbers and not set(range(count)) <= set(machine.numbers):
+            at, (used, shown) = machine.accelerators_span or self.settings.top, map(_list, (range(count), machine.numbers))
+            report(self.notes, "other_devices", "", at, variable=machine.variable, shown=shown, used=used)
         visible, devices = machine.accelerators, with_noun(machine.accelerators or 0, "device")
         if visible is None or visible >= self.per_node or not self.has - 1 < self.needed <= self.has:
             return

@@ -15,6 +15,7 @@ from ...configuration.settings import TRAINING_RULES, Amount, Plain, Settings, p
 from ...configuration.table import Table
 from ...findings.finding import Finding
 from ...findings.span import Span
+from ...pools import Reserve
 from ...releases.choice import ReleaseChoice
 from ...releases.release import Range
 from ...text.interpolation import Interpolator
@@ -22,7 +23,7 @@ from ...text.nearest import nearest
 from ...text.tree import Scalar, Value
 from .programs import MAIN_PPO, EntryPoint, ProgramKind, base_in_defaults, choice_of, configurations, facts, module_of, releases
 
-ROLES = "PW122"
+ROLES, CPUS = "PW122", "PW502"
 _FACTS: Mapping[str, Any] = facts("settings")
 MIGRATES = {program: Range(*releases) for program, releases in _FACTS["migrates"]["programs"].items()}
 """Program -> releases with a copy of `reward_model.*` to `reward.reward_model.*`."""
@@ -236,6 +237,21 @@ class Configuration(Settings):
         if self.entry.program != MAIN_PPO or self.is_older_than("0.9.0"):
             return False
         return self.flag("trainer.use_v1", ROLES, True)
+
+    @property
+    def reserves(self) -> tuple[Reserve, ...]:
+        """Processes that hold CPUs before the pools, a TransferQueue's included.
+
+        Source: TransferQueue, transfer_queue/interface.py (init), controller.py; verl, verl/trainer/main_ppo.py (TaskRunnerV1.run).
+        """
+        key = self.entry.units_key
+        if not key or (self.entry.program == MAIN_PPO and not self.is_v1):
+            return self.entry.reserves
+        section = key.partition(".SimpleStorage")[0]
+        is_simple = section == key or self.word(f"{section}.storage_backend", CPUS) == "SimpleStorage"
+        units = self.whole(key, CPUS) if is_simple else None
+        storage = (Reserve("its storage units", 1, units.value, True),) if units else ()
+        return (*self.entry.reserves, Reserve("TransferQueueController", 1), *storage)
 
     @property
     def is_apart(self) -> bool:

@@ -293,7 +293,7 @@ def judge_size(setup: VerlSetup, pool: Pool, before: Collection[tuple[str, str]]
 
 def laying_of(job: Job, settings: Configuration, pools: Sequence[Pool]) -> Laying:
     """Return the layout of all pools of a file; pools outside the job are open."""
-    return Laying(tuple(pool if pool in job.pools else replace(pool, parts=()) for pool in pools), settings.entry.reserves)
+    return Laying(tuple(pool if pool in job.pools else replace(pool, parts=()) for pool in pools), settings.reserves)
 
 
 def plan_pools(job: Job, settings: Configuration, cluster: Cluster, pools: tuple[Pool, ...], reader: SizeReader) -> Job:

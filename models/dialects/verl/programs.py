@@ -78,6 +78,7 @@ class EntryPoint:
     kind : layout of the pools.
     configuration : base configuration, if no other is named.
     reserves : processes beside the pools that hold CPUs of a node.
+    units_key : key of the storage units of its TransferQueue; "" without such a queue.
     own_trainer : True for a recipe with a trainer of its own, whose rules may differ from verl's.
     trained, rolled : names of the two pools, if there are two.
     slots : worker groups per accelerator, and CPUs reserved with it.
@@ -88,6 +89,7 @@ class EntryPoint:
     kind: ProgramKind
     configuration: str
     reserves: tuple[Reserve, ...] = ()
+    units_key: str = ""
     own_trainer: bool = False
     trained: str = "trainer_pool"
     rolled: str = "rollout_pool"
@@ -146,7 +148,7 @@ def entry_in(program: str, index: int = -1) -> EntryPoint:
     return EntryPoint(
         program, ProgramKind[data["kind"]], data["configuration"],
         tuple(Reserve(run[2], run[3]) for run in data.get("reserves", ()) if history.covers(run, index)),
-        data.get("own_trainer", False), **dict(zip(("trained", "rolled"), data.get("pools", ()))),
+        next((run[2] for run in data.get("queue", ()) if history.covers(run, index)), ""), data.get("own_trainer", False), **dict(zip(("trained", "rolled"), data.get("pools", ()))),
         slots=slots(data.get("slots", _DATA["slots"])), server_slots=slots(_DATA["server_slots"]),
     )  # fmt: skip
 
@@ -233,7 +235,7 @@ def _entry_of(notes: Notes, root: MapNode, program: Program | None) -> EntryPoin
     near = closest(module_of(name), _FACTS, SLIP)
     notes.unsure("PW122", "", f"`{name}` {why}", True, f"Write `{near}`, or v{WORKS_LIKE[1:]}" if near else WORKS_LIKE)
     notes.proves = False
-    return EntryPoint(name, entry.kind, "", (), True, entry.trained, entry.rolled, entry.slots)
+    return EntryPoint(name, entry.kind, "", (), "", True, entry.trained, entry.rolled, entry.slots)
 
 
 def entry_of_keys(root: MapNode, file: str = "") -> EntryPoint:

@@ -154,7 +154,7 @@ class VerlReader(Reader):
         of_sum, of_part = MOMENTS.get(entry.name, MOMENTS["AT_ONCE"]), MOMENTS[without]
         if entry.kind is ProgramKind.PROCESSES:
             of_sum = of_part = MOMENTS["TORCHRUN"]
-        return PoolCapacity(self.notes, self.settings, entry.reserves, self.suits, of_sum, of_part, MOMENTS["NO_ROOM"])
+        return PoolCapacity(self.notes, self.settings, self.settings.reserves, self.suits, of_sum, of_part, MOMENTS["NO_ROOM"])
 
     def _build_size_reader(self, setup: VerlSetup, results: Known) -> SizeReader:
         open_ = [pool for pool in self.declared.pools if pool not in setup.pools]

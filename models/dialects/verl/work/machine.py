@@ -107,7 +107,7 @@ def _cpus(work: VerlWork) -> None:
         limits.append((amount.value, f"`{key}` {amount.value}", amount.span))
     if machine is not None and machine.cpus is not None:
         limits.append((machine.cpus, f"`--num-cpus` {machine.cpus}", machine.cpus_span))
-    count, reserves = sum(pool.size for pool in pools), sum(reserve.cpus for reserve in work.entry.reserves)
+    count, reserves = sum(pool.size for pool in pools), sum(reserve.cpus * reserve.count for reserve in work.settings.reserves)
     need = sum(pool.size * pool.cpus for pool in pools) + reserves
     for available, text, at in limits:
         if available < need:

@@ -53,6 +53,8 @@ def said(report: Report, severity: Severity = Severity.ERROR) -> list[str]:
 
 
 DP = {f"{R}.data_parallel_size": 2}
+SGLANG_DP = {**DP, f"{R}.name": "sglang"}
+QUEUE = "transfer_queue.backend"
 TEACHER = {"distillation.enabled": True, "distillation.nnodes": 1, "distillation.n_gpus_per_node": 4,
            "distillation.teacher_models.teacher_model.model_path": "/models/teacher"}  # fmt: skip
 TAUGHT = {**TEACHER, "distillation.teacher_models.teacher_model.inference.tensor_model_parallel_size": 4}
@@ -155,6 +157,18 @@ REFUSED = {  # name -> (releases, program, changes, words of the error, machines
         NEWEST, ON_MEGATRON, {**BIG, **ENDS, f"{A}.megatron.virtual_pipeline_model_parallel_size": 2}, "is not a multiple of", "8x8",
     ),
     "K7 CPUs of ray.init": (f"0.9.0 {NEWEST}", MAIN, {"ray_kwargs.ray_init.num_cpus": 8}, "fewer than the CPUs that verl reserves", "1x8"),
+    "K7 CPUs of the pool alone": (f"0.9.0 {NEWEST}", MAIN, {"ray_kwargs.ray_init.num_cpus": 32}, "24 for 8 accelerators and 9 for", "1x8"),
+    "K7 CPUs of fewer storage units": (
+        f"0.9.0 {NEWEST}", MAIN, {"ray_kwargs.ray_init.num_cpus": 26, f"{QUEUE}.SimpleStorage.num_data_storage_units": 2}, "and 3 for its", "1x8",
+    ),
+    "K7 CPUs of another storage": (
+        f"0.9.0 {NEWEST}", MAIN, {"ray_kwargs.ray_init.num_cpus": 24, f"{QUEUE}.storage_backend": "MooncakeStore"}, "and 1 for its", "1x8",
+    ),
+    "K1 SGLang without data parallel attention": (f"0.7.0 b178a3cd 0.7.1 0.8.0 0.9.0 {NEWEST}", MAIN, SGLANG_DP, "SGLang takes new weights only", "1x8"),
+    "K1 SGLang with that attention off": (
+        f"0.7.0 {NEWEST}", MAIN, {**SGLANG_DP, f"+{R}.engine_kwargs.sglang.enable_dp_attention": False}, "SGLang takes new weights only", "1x8",
+    ),
+    "K1 SGLang's servers of 0.6": ("0.6.0 0.6.1", MAIN, {**SGLANG_DP, f"{R}.mode": "async"}, "SGLang takes new weights only", "1x8"),
     "K7 accelerators of ray.init": (f"0.6.0 0.9.0 {NEWEST}", MAIN, {"+ray_kwargs.ray_init.num_gpus": 4}, "gives Ray 4 accelerators, but", "1x8"),
     "K7 accelerators of ray.init as a map": (NEWEST, MAIN, {"+ray_kwargs.ray_init": "{num_gpus:4}"}, "gives Ray 4 accelerators, but", "1x8"),
     "K5 a float of ranks": (f"0.6.1 {NEWEST}", MAIN, {f"{R}.tensor_model_parallel_size": "2.0"}, "must be a whole number", "1x8"),
