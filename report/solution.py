@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Iterable, Iterator, Mapping, Sequence
 
 from ..models.answer import Answer
 from ..models.findings.finding import Finding, Unchecked
@@ -64,16 +64,7 @@ def render(
     blocks = [grid(plan), *([] if is_brief else [components_table(plan)])]
     blocks += [placements_table(plan, name) for name in plan.components if placements]
     blocks += account_blocks
-    if plan.degrees and not is_brief:
-        blocks.append("\n".join(f"chosen for {escape(name)}: {degrees}" for name, degrees in plan.degrees.items()))
-    if answer.how != GIVEN and (plan.terms or not brief):
-        rows = [["objective", "value", "bound"], *([term.name, str(term.value), str(term.bound)] for term in plan.terms)]
-        nothing = "objective: all valid placements are equally good; this is one of them"
-        blocks.append(table(rows, right=(1, 2)) if plan.terms else nothing)
-    if moves:
-        from .moves import render as render_moves
-
-        blocks.append(render_moves(moves, plan))
+    blocks += blocks_of(plan, moves, not is_brief, answer.how != GIVEN and not brief)
     blocks += further
     if edits:
         blocks.append(_change(reading, edits, is_written, keeps, colour))
@@ -83,6 +74,21 @@ def render(
     blocks += [render_unchecked(answer.unchecked)] if answer.unchecked else []
     blocks.append(_verdict(reading, answer, plan, output, colour))
     return "\n\n".join(blocks)
+
+
+def blocks_of(plan: Plan, moves: Moves | None, with_degrees: bool = True, is_free: bool = False) -> Iterator[str]:
+    """Yield blocks on the chosen degrees, the objective and the moves of a plan; `is_free` if its ranks were searched."""
+    if plan.degrees and with_degrees:
+        yield "\n".join(f"chosen for {escape(name)}: {degrees}" for name, degrees in plan.degrees.items())
+    if plan.terms:
+        rows = [["objective", "value", "bound"], *([term.name, str(term.value), str(term.bound)] for term in plan.terms)]
+        yield table(rows, right=(1, 2))
+    elif is_free:
+        yield "objective: all valid placements are equally good; this is one of them"
+    if moves:
+        from .moves import render as render_moves
+
+        yield render_moves(moves, plan)
 
 
 def to_json(

@@ -131,8 +131,9 @@ def stack(drawings: list[tuple[str, Element]]) -> Element:
     width = max(float(drawing.get("width", "0")) for _, drawing in drawings)
     whole, y = new_svg(width + 2 * GAP, 0, "; ".join(drawing.get("aria-label", "") for _, drawing in drawings)), float(GAP)
     for title, drawing in drawings:
-        text(whole, GAP, y + LINE - 4, title, "head")
-        y += LINE + GAP
+        if title:
+            text(whole, GAP, y + LINE - 4, title, "head")
+            y += LINE + GAP
         drawing.set("x", str(GAP))
         drawing.set("y", f"{y:g}")
         whole.append(drawing)

@@ -40,6 +40,7 @@ class Picture:
     account : times, memory and alternatives; None without times.
     moves, before : what moved from the plan before, and that plan; None without one.
     data : the JSON text of the answer.
+    note : what the picture lacks, and how to get it; "" if nothing.
     """
 
     title: str
@@ -50,6 +51,7 @@ class Picture:
     moves: Moves | None = None
     before: Plan | None = None
     data: str = ""
+    note: str = ""
 
     @property
     def names(self) -> list[str]:
@@ -93,7 +95,7 @@ def to_html(picture: Picture) -> str:
     add_patterns(patterns, len(picture.names))
     template = Environment(autoescape=True, finalize=_visible).from_string(folder.joinpath("page.html").read_text(encoding="utf-8"))
     return template.render(
-        title=picture.title, verdict=picture.verdict, components=_components(picture), keys=list(map(key, range(len(picture.names)))),
+        title=picture.title, verdict=picture.verdict, note=picture.note, components=_components(picture), keys=list(map(key, range(len(picture.names)))),
         drawings=[(heading, Markup(to_text(drawing))) for heading, drawing in _drawings(picture)], tables=_tables(picture), data=Markup(html.escape(picture.data if len(picture.data) <= MOST_DATA else TOO_LONG)),
         patterns=Markup(to_text(patterns[0])), style=Markup(STYLE), script=Markup(script), script_hash=f"'sha256-{digest}'",
     )  # fmt: skip
