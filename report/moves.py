@@ -10,11 +10,7 @@ from .table import table
 
 def render(moves: Moves, plan: Plan) -> str:
     """Format the moved groups, whether fewer suffice, and changed objective terms."""
-    rows = [["component", "groups of", "before", "now", "kept", "moved", "lost", "ended", "new ranks"]]
-    for part in moves.parts:
-        figures = (part.size, part.before, part.now, part.kept, part.moved, part.lost, part.ended, part.renumbered)
-        rows.append([part.name, *map(str, figures)])
-    blocks = [summary(moves), table(rows, right=tuple(range(1, len(rows[0]))))]
+    blocks = [summary(moves), table([HEADS, *rows_of(moves)], right=range(1, len(HEADS)))]
     before = dict(moves.before)
     costs = [[term.name, str(before[term.name]), str(term.value)] for term in plan.terms if before.get(term.name, term.value) != term.value]
     if costs:
@@ -29,6 +25,15 @@ def render(moves: Moves, plan: Plan) -> str:
     return "\n\n".join(blocks)
 
 
+HEADS = ("component", "groups of", "before", "now", "kept", "moved", "lost", "ended", "new ranks")
+_FIELDS = ("name", "size", "before", "now", "kept", "moved", "lost", "ended", "renumbered")
+
+
+def rows_of(moves: Moves) -> list[list[str]]:
+    """Return the cells of each component under `HEADS`."""
+    return [[str(getattr(part, name)) for name in _FIELDS] for part in moves.parts]
+
+
 def summary(moves: Moves) -> str:
     """Format a line: `lost 5 groups, moved 2 more (proved fewest), kept 113`."""
     how = "proved fewest" if moves.proved else f"at least {moves.bound} must move"
@@ -39,10 +44,9 @@ def summary(moves: Moves) -> str:
 
 def to_data(moves: Moves) -> dict[str, object]:
     """Convert the moves to JSON data."""
-    names = ("name", "size", "before", "now", "kept", "moved", "lost", "ended", "renumbered")
     data: dict[str, object] = {
         "lost": moves.lost, "moved": moves.moved, "kept": moves.kept, "renumbered": moves.renumbered, "bound": moves.bound,
-        "proved": moves.proved, "components": [{name: getattr(part, name) for name in names} for part in moves.parts],
+        "proved": moves.proved, "components": [{name: getattr(part, name) for name in _FIELDS} for part in moves.parts],
         "terms_before": dict(moves.before),
     }  # fmt: skip
     if moves.traffic_first:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Iterable, Iterator, Mapping, Sequence
 
 from ..models.answer import Answer
 from ..models.findings.finding import Finding, Unchecked
-from ..models.findings.span import Edit
+from ..models.findings.span import Edit, apply_edits
 from ..models.placements.plan import OPTIMAL, VERIFIED, Plan
 from ..models.reading import Reading
-from .diff import diff
+from .diff import diff_of
 from .grid import grid
 from .progress import distance
-from .table import components_table, placements_table, table
+from .table import components_table, objective_rows, placements_table, table
 from .terminal import escape, paint
 from .text import render_unchecked
 
@@ -81,8 +81,7 @@ def blocks_of(plan: Plan, moves: Moves | None, with_degrees: bool = True, is_fre
     if plan.degrees and with_degrees:
         yield "\n".join(f"chosen for {escape(name)}: {degrees}" for name, degrees in plan.degrees.items())
     if plan.terms:
-        rows = [["objective", "value", "bound"], *([term.name, str(term.value), str(term.bound)] for term in plan.terms)]
-        yield table(rows, right=(1, 2))
+        yield table([["objective", "value", "bound"], *objective_rows(plan)], right=(1, 2))
     elif is_free:
         yield "objective: all valid placements are equally good; this is one of them"
     if moves:
@@ -122,7 +121,7 @@ def _change(reading: Reading, edits: list[Edit], is_written: bool, keeps: bool, 
     if is_written:
         return f"{name}: written, as `--write` asks; what it was may be kept as well" if keeps else f"{name}: written"
     hint = f"{name} may stay as it is; to take the plan all the same, add `--write`:\n" if keeps else ""
-    return hint + diff(reading.source, edits, colour)
+    return hint + diff_of(reading.source.name, reading.source.text, apply_edits(reading.source.text, edits), colour)
 
 
 def _of_counts(result: PlanningResult, how: str) -> str:

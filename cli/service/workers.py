@@ -36,27 +36,6 @@ class Crashed(Exception):
     """Process that ended without an answer."""
 
 
-class Deadline:
-    """`asyncio.timeout` of Python 3.11, for 3.10 too.
-
-    `asyncio.wait_for` makes a task of every call: a tenth of the CPU of an answer.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds, self._passed = seconds, False
-
-    async def __aenter__(self) -> None:
-        self._timer = asyncio.get_running_loop().call_later(self._seconds, self._pass, asyncio.current_task())
-
-    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._timer.cancel()
-        if self._passed and kind is asyncio.CancelledError:
-            raise asyncio.TimeoutError from None
-
-    def _pass(self, task: asyncio.Task[object] | None) -> None:
-        self._passed = task is not None and task.cancel()
-
-
 class Request(NamedTuple):
     """Message to a process, its limit in seconds from its turn on, and the (status, body) to come."""
 

@@ -63,48 +63,24 @@ class TermForm(_Strict):
     tier: int = Field(default=0, description="terms of one tier are weighed against each other, those of a later one decide between equals")
 
 
-class GroupMovesForm(_Strict):
-    """Moves of the groups of a component, from the plan before."""
+class MovesForm(BaseModel):
+    """Moves from the plan before, by component; sums over the components stand beside them."""
 
-    name: str = Field(description="the component, or several on the same accelerators")
-    size: Count = Field(description="accelerators of a group")
-    before: Count = Field(description="groups of the plan before")
-    now: Count = Field(description="groups of this plan")
-    kept: Count = Field(description="groups on the same accelerators as before")
-    moved: Count = Field(description="groups that could have been kept, and were not")
-    lost: Count = Field(description="groups whose node or accelerators are gone")
-    ended: Count = Field(description="groups that end because fewer are asked for")
-    renumbered: Count = Field(description="kept groups with other process ranks")
-
-
-class TradeForm(_Strict):
-    """Next better plan with more moves."""
-
-    moves: Count = Field(description="its moves")
-    term: str = Field(description="the term of the objective that it lowers")
-    saved: int = Field(description="by how much")
-
-
-class MovesForm(_Strict):
-    """Moves from the plan before; the sums over `components` are repeated beside it."""
-
-    lost: Count = Field(description="groups that could not stay")
-    moved: Count = Field(description="groups that could have stayed")
-    kept: Count = Field(description="groups that stayed")
-    renumbered: Count = Field(description="kept groups with other process ranks")
-    bound: Count = Field(description="a proved lower bound on `moved`")
-    proved: bool = Field(description="whether no plan moves fewer")
-    components: tuple[GroupMovesForm, ...] = Field(description="the moves of each component")
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+    components: Annotated[tuple[GroupMoves, ...], WithJsonSchema({"type": "array"})] = Field(
+        description="groups that were kept or lost, component by component"
+    )
+    bound: Count = Field(description="a proved lower bound on the groups that moved though they could have stayed")
     terms_before: dict[str, int] = Field(description="the terms of the objective in the plan before")
-    traffic_first: bool = Field(default=False, description="whether `bound` holds among plans without more traffic")
-    trade: TradeForm | None = Field(default=None, description="the next better plan with more moves; null if there is none")
+    traffic_first: bool = Field(default=False, description="whether the bound holds among plans without more traffic")
+    trade: Annotated[Trade | None, WithJsonSchema({})] = Field(
+        default=None, description="the next better plan with more moves; null if there is none"
+    )
 
     def moves(self) -> Moves:
         """Return the moves."""
-        parts = (GroupMoves(part.name, part.size, part.before, part.now, part.lost, part.kept, part.renumbered) for part in self.components)
-        trade = Trade(self.trade.moves, self.trade.term, self.trade.saved) if self.trade else None
-        no_trade = "trade" in self.model_fields_set and trade is None
-        return Moves(tuple(parts), self.bound, tuple(self.terms_before.items()), trade, no_trade, self.traffic_first)
+        no_trade = "trade" in self.model_fields_set and self.trade is None
+        return Moves(self.components, self.bound, tuple(self.terms_before.items()), self.trade, no_trade, self.traffic_first)
 
 
 class PlanFileForm(_Strict):

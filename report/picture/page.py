@@ -15,10 +15,11 @@ from ...models.parallel import Parallel
 from ...models.placements.moves import Moves
 from ...models.placements.plan import Plan
 from ...models.record import dataclass
-from ..moves import summary
+from ..moves import HEADS, summary
+from ..moves import rows_of as rows_of_moves
 from ..planning.words import format_difference, format_price, seconds
 from ..rows import key, rows_of
-from ..table import resource_ranks
+from ..table import component_row, objective_rows
 from ..terminal import escape
 from .charts import memory, stack, timeline
 from .palette import add_patterns
@@ -122,10 +123,8 @@ def _components(picture: Picture) -> PageTable:
     plan = picture.plan
     rows = []
     for name in picture.names:
-        nodes = sum(map(len, plan.assignment.node_ranges(name)))
-        degrees = str(picture.degrees[name]) if name in picture.degrees else "-"
-        figures = [str(plan.assignment.world_size(name)), str(nodes), str(plan.assignment.count_held(name))]
-        rows.append([name, *figures, degrees, resource_ranks(plan, plan.assignment.of(name))])
+        *figures, ranks = component_row(plan, name)
+        rows.append([*figures, str(picture.degrees.get(name, "-")), ranks])
     return PageTable("Components", ["component", "world size", "nodes", "accelerators", "degrees", "ranks"], rows, (1, 2, 3))
 
 
@@ -134,14 +133,9 @@ def _tables(picture: Picture) -> list[PageTable]:
     if account is not None:
         tables.append(_alternatives(account))
     if plan.terms:
-        rows = [[term.name, str(term.value), str(term.bound)] for term in plan.terms]
-        tables.append(PageTable("Objective", ["term", "value", "bound"], rows, (1, 2)))
+        tables.append(PageTable("Objective", ["term", "value", "bound"], objective_rows(plan), (1, 2)))
     if (moves := picture.moves) is not None:
-        heads = ["component", "groups of", "before", "now", "kept", "moved", "lost", "ended"]
-        rows = [
-            [part.name, *map(str, (part.size, part.before, part.now, part.kept, part.moved, part.lost, part.ended))] for part in moves.parts
-        ]
-        tables.append(PageTable("Moves", heads, rows, range(1, len(heads)), summary(moves)))
+        tables.append(PageTable("Moves", HEADS, rows_of_moves(moves), range(1, len(HEADS)), summary(moves)))
     return tables
 
 

@@ -217,6 +217,17 @@ def test_a_flood_is_refused_and_what_was_taken_is_answered(service: Service) -> 
     assert service.ask("POST", "/verify", {"text": TEXT})[1]["verdict"] == "faulty"
 
 
+def test_other_methods_are_told_to_post(service: Service) -> None:
+    assert service.ask("GET", "/verify") == (405, {"detail": "POST a body to /verify"})
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "no-such-host.invalid"])
+def test_an_address_that_is_taken_or_unknown_is_unusable(host: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        assert run(["serve-verify", "--host", host, "--port", str(taken.getsockname()[1])]) == 2
+    assert "the service cannot listen on" in capsys.readouterr().err
+
+
 def signal_all(processes: list[int], number: signal.Signals) -> None:
     for process in processes:
         os.kill(process, number)
@@ -254,14 +265,3 @@ def test_what_waits_behind_a_process_that_hangs_is_answered_by_others(tmp_path: 
             time.sleep(0.01)
         assert time.monotonic() - begun < 6  # before the process that hangs is ended
         assert sorted(client.getresponse().status for client in clients) == [200] * (PLACES - 1) + [504]
-
-
-def test_other_methods_are_told_to_post(service: Service) -> None:
-    assert service.ask("GET", "/verify") == (405, {"detail": "POST a body to /verify"})
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "no-such-host.invalid"])
-def test_an_address_that_is_taken_or_unknown_is_unusable(host: str, capsys: pytest.CaptureFixture[str]) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        assert run(["serve-verify", "--host", host, "--port", str(taken.getsockname()[1])]) == 2
-    assert "the service cannot listen on" in capsys.readouterr().err
