@@ -112,11 +112,11 @@ def _since(launch: LaunchStatus) -> str:
 
 
 def _launch_data(launch: LaunchStatus) -> dict[str, object]:
+    from ..report.json import attributes, unchecked_to_data
+
     data = asdict(launch.record)
     for name in ("schema", "findings", "state", "since", "token", "log_dir"):
         del data[name]
-    data["unchecked"] = [{"rule": demand.rule, "subject": demand.subject, "why": demand.why} for demand in launch.record.unchecked]
-    findings = [
-        {"code": finding.code, "subject": finding.subject, "message": finding.message, "help": finding.help} for finding in launch.findings
-    ]
+    data["unchecked"] = list(map(unchecked_to_data, launch.record.unchecked))
+    findings = [attributes(finding, "code", "subject", "message", "help") for finding in launch.findings]
     return {"name": launch.record.name, "state": launch.state, "since": _since(launch), **data, "findings": findings}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..models.findings.wording import with_noun
 from ..models.placements.moves import Moves
 from ..models.placements.plan import Plan
+from .json import attributes
 from .table import table
 
 
@@ -44,15 +45,12 @@ def summary(moves: Moves) -> str:
 
 def to_data(moves: Moves) -> dict[str, object]:
     """Convert the moves to JSON data."""
-    data: dict[str, object] = {
-        "lost": moves.lost, "moved": moves.moved, "kept": moves.kept, "renumbered": moves.renumbered, "bound": moves.bound,
-        "proved": moves.proved, "components": [{name: getattr(part, name) for name in _FIELDS} for part in moves.parts],
-        "terms_before": dict(moves.before),
-    }  # fmt: skip
+    data = attributes(moves, "lost", "moved", "kept", "renumbered", "bound", "proved")
+    data |= {"components": [attributes(part, *_FIELDS) for part in moves.parts], "terms_before": dict(moves.before)}
     if moves.traffic_first:
         data["traffic_first"] = True
     if moves.trade:
-        data["trade"] = {"moves": moves.trade.moves, "term": moves.trade.term, "saved": moves.trade.saved}
+        data["trade"] = attributes(moves.trade, "moves", "term", "saved")
     elif moves.no_trade:
         data["trade"] = None
     return data

@@ -9,6 +9,7 @@ from pygls.lsp.server import LanguageServer
 
 from ...models.dialect_names import DIALECTS
 from ...models.findings.finding import Finding, Severity, UnusableInput
+from ...report.results import whole_message
 from ...report.terminal import escape
 from ..pages import page_text
 from .document import OpenDocument, Position
@@ -62,11 +63,7 @@ def diagnostics(document: OpenDocument) -> Iterator[lsp.Diagnostic]:
 def _diagnostic(document: OpenDocument, finding: Finding) -> lsp.Diagnostic:
     elsewhere = finding.span is not None and finding.span.file != document.path
     place = f"{finding.span.file}:{finding.span.line}: " if finding.span is not None and elsewhere else ""
-    lines = [
-        f"{place}{finding.message}",
-        *(f"note: {note}" for note in finding.notes),
-        *([f"help: {finding.help}"] if finding.help else []),
-    ]
+    lines = f"{place}{whole_message(finding)}".split("\n")
     return lsp.Diagnostic(
         _range(document.range_of(finding.span)),
         "\n".join(map(escape, lines)),
