@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import click
 
-from ..report.json import attributes
+from ..report.json import attributes, with_schema
 from ..report.table import table
 from ..report.terminal import escape
 from .exit_codes import OK, UNUSABLE
@@ -48,7 +47,7 @@ def fit(metrics: str, file: str, source: ReadOptions, form: str) -> int:
     if form == "json":
         names = ("component", "phase", "accelerators", "measured", "estimated", "factor", "steps")
         data = [attributes(time, *names) for time in times]
-        click.echo(json.dumps({"schema": 1, "file": file, "fitted": data, "calibrate": factors(times)}, indent=1))
+        click.echo(with_schema(file=file, fitted=data, calibrate=factors(times)))
         return OK if times else UNUSABLE
     if not times:
         needs = "a component needs one count and a `model` in its `estimate`, and the plan a `batch`"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import asdict
 from datetime import datetime, timezone
@@ -50,7 +49,9 @@ def status(name: str | None, logs: bool, form: str) -> int:
             raise click.UsageError("name the launch whose logs you want")
         click.echo(_logs(launches_seen[0]))
     elif form == "json":
-        click.echo(json.dumps({"schema": 1, "launches": [_launch_data(launch) for launch in launches_seen]}, indent=1))
+        from ..report.json import with_schema
+
+        click.echo(with_schema(launches=[_launch_data(launch) for launch in launches_seen]))
     else:
         _print_launches(launches_seen, whole=name is not None)
     return DIFFERENT if any(launch.findings and not launch.alive for launch in launches_seen) else OK

@@ -17,12 +17,16 @@ from ..models.text.document import Program
 SCHEMA = 1
 
 
+def with_schema(**data: object) -> str:
+    """Format data as JSON, with the version of the format."""
+    return json.dumps({"schema": SCHEMA, **data}, indent=1)
+
+
 def render(reports: Iterable[Report], placements: bool = False, findings: Iterable[Finding] = (), skipped: int = 0, site: str = "") -> str:
     """Format reports as JSON; `findings` concern the whole command, `skipped` counts files."""
-    data: dict[str, object] = {"schema": SCHEMA, "files": [report_to_data(report, placements, site) for report in reports]}
     about_all = [finding_to_data(finding) for finding in findings]
-    data.update({"findings": about_all} if about_all else {}, **({"skipped": skipped} if skipped else {}))
-    return json.dumps(data, indent=1)
+    more: dict[str, object] = {**({"findings": about_all} if about_all else {}), **({"skipped": skipped} if skipped else {})}
+    return with_schema(files=[report_to_data(report, placements, site) for report in reports], **more)
 
 
 def attributes(value: object, *names: str) -> dict[str, Any]:

@@ -108,11 +108,9 @@ def to_json(
 
 def without_plan(file: str, verdict: str, findings: Iterable[Finding]) -> str:
     """Format the reasons against a plan as JSON."""
-    from .json import SCHEMA, finding_to_data
+    from .json import finding_to_data, with_schema
 
-    return json.dumps(
-        {"schema": SCHEMA, "file": file, "verdict": verdict, "findings": [finding_to_data(finding, file) for finding in findings]}, indent=1
-    )
+    return with_schema(file=file, verdict=verdict, findings=[finding_to_data(finding, file) for finding in findings])
 
 
 def _change(reading: Reading, edits: list[Edit], is_written: bool, keeps: bool, colour: bool) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import replace
 
@@ -12,7 +11,7 @@ from ..models.findings.wording import with_noun
 from ..models.planning.workload import SECOND
 from ..solver.pricing.result import LARGER, RESIZED, SAME, SMALLER, PricedChange, Pricing, accelerators_of, sizes_of, terms_of
 from ..solver.wording import with_unit
-from .json import SCHEMA, attributes, finding_to_data, unchecked_to_data
+from .json import attributes, finding_to_data, unchecked_to_data, with_schema
 from .planning.words import seconds
 from .table import table
 from .terminal import escape, paint
@@ -45,7 +44,7 @@ def render(file: str, pricing: Pricing, colour: bool = False) -> str:
 def to_json(file: str, pricing: Pricing) -> str:
     """Format the prices as JSON with ``"schema": 1``."""
     changes = [{"change": change.name, "effect": change.effect, **_answer(change.answer, file)} for change in pricing.after]
-    return json.dumps({"schema": SCHEMA, "file": file, "before": _answer(pricing.before, file), "changes": changes}, indent=1)
+    return with_schema(file=file, before=_answer(pricing.before, file), changes=changes)
 
 
 def _answer(answer: Answer, file: str) -> dict[str, object]:

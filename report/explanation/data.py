@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from typing import Iterable
 
 from ...models.derivation import Derivation, Figure
 from ...models.findings.span import Span
 from ...solver.explaining.explain import Explanation, SharedAccelerators
 from ...solver.explaining.needs import ComponentNeed
-from ..json import SCHEMA, attributes, finding_to_data, head_to_data
+from ..json import attributes, finding_to_data, head_to_data, with_schema
 
 
 def render(explanations: Iterable[Explanation]) -> str:
     """Format the explanations as JSON."""
-    return json.dumps({"schema": SCHEMA, "files": [explanation_to_data(explanation) for explanation in explanations]}, indent=1)
+    return with_schema(files=[explanation_to_data(explanation) for explanation in explanations])
 
 
 def explanation_to_data(explanation: Explanation) -> dict[str, object]:
