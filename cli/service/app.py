@@ -92,7 +92,7 @@ class Gate:
         except Overloaded:
             return _refusal(503, "too many requests are waiting", (b"retry-after", b"1"))
         except TimedOut as late:
-            return _refusal(504, f"no answer within {late.seconds:g} s")
+            return _refusal(504, f"no answer within {late.args[0]:g} s")
         except Crashed:
             return _refusal(500, "the process that read this text ended; others go on")
 

@@ -11,8 +11,6 @@ import tempfile
 from collections import deque
 from typing import NamedTuple, cast
 
-from ...models.record import dataclass
-
 PLACES = 32
 """Requests per process that wait or are answered; more are refused."""
 DEPTH = 4
@@ -25,11 +23,8 @@ class Overloaded(Exception):
     """Too many requests are waiting."""
 
 
-@dataclass(frozen=True)
 class TimedOut(Exception):
-    """Answer that took longer than the limit, in seconds."""
-
-    seconds: float
+    """Answer that took longer than the limit; its argument is the limit in seconds."""
 
 
 class Crashed(Exception):
