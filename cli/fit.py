@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import click
 
+from ..report.json import attributes, with_schema
 from ..report.table import table
 from ..report.terminal import escape
 from .exit_codes import OK, UNUSABLE
@@ -45,12 +45,9 @@ def fit(metrics: str, file: str, source: ReadOptions, form: str) -> int:
     rows = rows_of(sys.stdin.read()) if metrics == DASH else read_rows(metrics)
     times = list(fit_times(reading.problem, seconds_by_role(rows), benchmarks(rows)))
     if form == "json":
-        data = [
-            {"component": time.component, "phase": time.phase, "accelerators": time.accelerators, "measured": time.measured,
-             "estimated": time.estimated, "factor": time.factor, "steps": time.steps}
-            for time in times
-        ]  # fmt: skip
-        click.echo(json.dumps({"schema": 1, "file": file, "fitted": data, "calibrate": factors(times)}, indent=1))
+        names = ("component", "phase", "accelerators", "measured", "estimated", "factor", "steps")
+        data = [attributes(time, *names) for time in times]
+        click.echo(with_schema(file=file, fitted=data, calibrate=factors(times)))
         return OK if times else UNUSABLE
     if not times:
         needs = "a component needs one count and a `model` in its `estimate`, and the plan a `batch`"
@@ -60,9 +57,7 @@ def fit(metrics: str, file: str, source: ReadOptions, form: str) -> int:
     lines = [
         [
             time.component,
-            str(time.accelerators),
-            time.phase,
-            str(time.steps),
+            *map(str, (time.accelerators, time.phase, time.steps)),
             f"{time.measured:.4g}",
             f"{time.estimated:.4g}",
             f"{time.factor:.2f}",

@@ -18,7 +18,7 @@ from .exit_codes import FINDINGS, SIGNALLED, UNUSABLE
 from .launching import intent, launch_detached, launch_here, name_of, name_refused, try_launch
 from .options.shared import ReadOptions, Seconds, level_option, source_options
 from .options.solvable import code_without_plan
-from .options.standard_input import plan_in
+from .options.standard_input import plan_file_in
 from .output.findings import echo_findings
 from .output.progress import AUTO, WAYS
 from .output.text import echo
@@ -162,10 +162,10 @@ def _signals_as_interrupts() -> Iterator[list[int]]:
 
 def _plan(file: str, source: ReadOptions) -> tuple[Plan, Reading | None] | int:
     """Return the plan and the Reading of a file. Without a plan, print why and return the code."""
-    if (plan := plan_in(file)) is not None:
+    if (plan_file := plan_file_in(file)) is not None:
         if source.settings:
             raise click.UsageError("--set changes a configuration; a plan is made already")
-        return plan, None
+        return plan_file.plan, None
     from ..models.report import UNUSABLE as UNUSABLE_FILE
     from ..solver.verify import verify
 

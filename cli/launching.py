@@ -63,9 +63,8 @@ def sizes_of(workers: Sequence[Worker], simulated: bool) -> tuple[str, str]:
 
 def sizes_of_plan(plan: Plan) -> tuple[str, str]:
     """Format the numbers of planned workers and of their nodes."""
-    from ..runtime.world.matching import used_nodes
-
-    return sizes([name for name in plan.components for _ in range(plan.assignment.world_size(name))], used_nodes(plan))
+    nodes = (run.node for runs in plan.assignment.runs.values() for run in runs)
+    return sizes([name for name in plan.components for _ in range(plan.assignment.world_size(name))], nodes)
 
 
 def runs(record: Record, until: str) -> str:

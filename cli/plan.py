@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Mapping
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,6 +22,9 @@ from .output.colour import wants_colour
 from .output.findings import echo_findings
 from .output.plan import account_of
 from .output.text import echo
+
+if TYPE_CHECKING:
+    from ..models.account import BlockBill
 
 NAME = "plan.yaml"
 _LIMIT = 10.0
@@ -80,7 +83,8 @@ def plan(job: DescribedJob, output: str | None, force: bool, verbose: bool, form
         if answer.plan is None:
             return code_without_plan(answer)
         account = account_of(reading.problem, answer, _LIMIT, solves, verbose)
-    if any(bill["capacity"] and bill["peak"] > bill["capacity"] for bill in _bills(account.data)):
+    bills = account.account.bills if account.account else ()
+    if any(bill.capacity and bill.peak.mebibytes > bill.capacity for bill in bills):
         code = FINDINGS
     edits, of_file = edits_of(reading, answer)
     text = job.file_of(apply_edits(job.text, edits))
@@ -92,7 +96,7 @@ def plan(job: DescribedJob, output: str | None, force: bool, verbose: bool, form
     idle = _idle_of(job, answer.planned.price[0] / SECOND, answer.plan.assignment) if answer.planned else []
     blocks = [
         *account.blocks,
-        "\n".join([*_memory_of(account.data), *_network_of(job), *idle]),
+        "\n".join([*map(_memory_of, bills), *_network_of(job), *idle]),
         f"written: {escape(output)}\nrun it: `{escape(job.command_of(output))}`"
         if output and output != DASH
         else f"the file of {job.framework}:"
@@ -155,17 +159,13 @@ def _idle_of(job: DescribedJob, seconds: float, placed: Assignment) -> list[str]
     return [f"idle: {idle}"]
 
 
-def _memory_of(data: Mapping[str, object]) -> list[str]:
-    """Return the memory of each accelerator: likely and at most, of its capacity."""
-    lines = []
-    for bill in _bills(data):
-        most = max(sum(entry.get("high", entry["mebibytes"]) for entry in part["components"]) for part in bill["parts"])
-        capacity = write_memory(bill["capacity"]) if bill["capacity"] else "an unknown amount"
-        names = escape(", ".join(bill["components"]))
-        lines.append(
-            f"memory: {write_estimate(bill['peak'])} likely, {write_estimate(most)} at most, of {capacity} on each accelerator of {names}"
-        )
-    return lines
+def _memory_of(bill: BlockBill) -> str:
+    """Return the memory of each accelerator of a block: likely and at most, of its capacity."""
+    most = max(moment.demanded for moment in bill.moments)
+    capacity = write_memory(bill.capacity) if bill.capacity else "an unknown amount"
+    names = escape(", ".join(bill.block.components))
+    figures = f"{write_estimate(bill.peak.mebibytes)} likely, {write_estimate(most)} at most"
+    return f"memory: {figures}, of {capacity} on each accelerator of {names}"
 
 
 def _network_of(job: DescribedJob) -> list[str]:
@@ -174,9 +174,3 @@ def _network_of(job: DescribedJob) -> list[str]:
 
     network = assumed_network(job.cluster)
     return [f"network: {escape(network)}, assumed (`speed: {{network: ...}}` in a cluster file says it)"] if network else []
-
-
-def _bills(data: Mapping[str, object]) -> list[dict[str, Any]]:
-    """Return the memory of each set of accelerators."""
-    plan_data: Any = data.get("planned", {})
-    return list(plan_data.get("memory", ()))

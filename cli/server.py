@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from ..models.findings.finding import UnusableInput, error
+from ..report.version import version
 
 
 @click.command()
@@ -19,7 +20,5 @@ def server() -> int:
     except ModuleNotFoundError as problem:
         add = '`pip install "placewright[lsp]"`'
         raise UnusableInput([error("PW001", "", f"a language server needs `{problem.name}`, which is not installed", help=add)]) from None
-    from importlib.metadata import version
-
-    make_server(version("placewright")).start_io()
+    make_server(version()).start_io()
     return 0

@@ -13,7 +13,7 @@ from .exit_codes import OK
 from .options.answers import Previous, previous_options
 from .options.shared import ReadOptions, level_option, limit_option, model_option, source_options
 from .options.solvable import code_without_plan, solvable
-from .options.standard_input import DASH, STANDARD_INPUT, plan_in
+from .options.standard_input import DASH, STANDARD_INPUT, plan_file_in
 from .output.findings import echo_findings
 from .output.plan import account_of
 from .output.progress import AUTO, show_progress
@@ -22,9 +22,11 @@ from .written import write_text
 
 if TYPE_CHECKING:
     from ..models.placements.plan import Plan
+    from ..models.placements.plan_file import PlanFile
     from ..report.picture.page import Picture
 
 ENDINGS = (".svg", ".html")
+NO_TIMES = "no seconds in this plan: give the job's file for a timeline"
 
 
 @click.command()
@@ -49,15 +51,17 @@ def show(file: str, source: ReadOptions, output: str | None, limit: float, previ
     """
     if output is not None and not output.endswith(ENDINGS):
         raise click.UsageError(f"`{output}` does not say what to draw: end its name in .svg or .html")
-    plan = plan_in(file)
-    code, picture = _of_file(file, source, limit, previous) if plan is None else (OK, _of_plan(file, plan, previous))
+    plan_file = plan_file_in(file)
+    code, picture = _of_file(file, source, limit, previous) if plan_file is None else (OK, _of_plan(file, plan_file, previous))
     if picture is None:
         return code
     if output is None:
         from ..report.grid import grid
+        from ..report.solution import blocks_of
         from ..report.table import components_table
 
-        echo(f"{grid(picture.plan)}\n\n{components_table(picture.plan)}\n\n{escape(picture.title)}: {picture.verdict}")
+        blocks = (grid(picture.plan), components_table(picture.plan), *blocks_of(picture.plan, picture.moves))
+        echo("\n\n".join((*blocks, f"{escape(picture.title)}: {picture.verdict}")))
         return code
     write_text(output, _draw(picture, output))
     echo(f"{escape(picture.title)}: {picture.verdict}; picture in {escape(output)}")
@@ -76,13 +80,15 @@ def _draw(picture: Picture, output: str) -> str:
         raise UnusableInput([error("PW001", "", f"an HTML page needs `{problem.name}`, which is not installed", help=add)]) from None
 
 
-def _of_plan(file: str, plan: Plan, previous: Previous) -> Picture:
-    from ..models.placements.plan_file import plan_to_json
+def _of_plan(file: str, content: PlanFile, previous: Previous) -> Picture:
     from ..report.picture.page import Picture
+    from ..report.solution import to_json
 
     if previous.is_asked:
         raise click.UsageError("a plan is drawn as it is: for --previous and --lose name its configuration")
-    return Picture(STANDARD_INPUT if file == DASH else file, _verdict(plan), plan, plan.degrees, data=plan_to_json(plan))
+    plan, moves = content
+    title = STANDARD_INPUT if file == DASH else file
+    return Picture(title, _verdict(plan), plan, plan.degrees, moves=moves, data=to_json(plan, moves), note=NO_TIMES)
 
 
 def _of_file(file: str, source: ReadOptions, limit: float, previous: Previous) -> tuple[int, Picture | None]:

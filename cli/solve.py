@@ -20,7 +20,7 @@ from .output.findings import echo_findings
 from .output.plan import account_of
 from .output.progress import AUTO, WAYS, show_progress
 from .output.text import echo
-from .written import save, write_edits
+from .written import write_edits, write_new
 
 if TYPE_CHECKING:
     from ..models.answer import Answer
@@ -71,6 +71,7 @@ def solve(
     from ..api import solver
     from ..planner.placing import choose, decide
     from ..planner.write_back import edits_of
+    from ..report.solution import render, to_json
     from ..solver.sandbox.end_reasons import further_searches_stopped
     from ..solver.session import Session
 
@@ -96,7 +97,7 @@ def solve(
     not_written: tuple[Finding, ...] = ()
     try:
         if output:
-            save(output, answer)
+            write_new(output, to_json(answer.plan, moves), force=True)
         if write and edits:
             write_edits(file, reading, edits)
     except UnusableInput as fault:  # the answer is still shown
@@ -105,13 +106,9 @@ def solve(
     is_refused = write and any(finding.severity is Severity.ERROR for finding in file_findings)
     code = UNUSABLE if not_written else OUR_FAULT if is_our_fault(answer) else FINDINGS if is_refused else answer_code
     if form == "json":
-        from ..report.solution import to_json
-
         all_findings = (*before, *findings, *file_findings, *not_written)
         click.echo(to_json(answer.plan, moves, data, all_findings, answer.unchecked, reading.source.name), nl=False)
         return code
-    from ..report.solution import render
-
     text = render(
         reading, answer, edits, file_findings, placements, write, output or "", wants_colour(sys.stdout), moves, blocks,
         account.blocks, account.keeps, account.brief,

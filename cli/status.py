@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import asdict
 from datetime import datetime, timezone
@@ -50,7 +49,9 @@ def status(name: str | None, logs: bool, form: str) -> int:
             raise click.UsageError("name the launch whose logs you want")
         click.echo(_logs(launches_seen[0]))
     elif form == "json":
-        click.echo(json.dumps({"schema": 1, "launches": [_launch_data(launch) for launch in launches_seen]}, indent=1))
+        from ..report.json import with_schema
+
+        click.echo(with_schema(launches=[_launch_data(launch) for launch in launches_seen]))
     else:
         _print_launches(launches_seen, whole=name is not None)
     return DIFFERENT if any(launch.findings and not launch.alive for launch in launches_seen) else OK
@@ -112,11 +113,11 @@ def _since(launch: LaunchStatus) -> str:
 
 
 def _launch_data(launch: LaunchStatus) -> dict[str, object]:
+    from ..report.json import attributes, unchecked_to_data
+
     data = asdict(launch.record)
     for name in ("schema", "findings", "state", "since", "token", "log_dir"):
         del data[name]
-    data["unchecked"] = [{"rule": demand.rule, "subject": demand.subject, "why": demand.why} for demand in launch.record.unchecked]
-    findings = [
-        {"code": finding.code, "subject": finding.subject, "message": finding.message, "help": finding.help} for finding in launch.findings
-    ]
+    data["unchecked"] = list(map(unchecked_to_data, launch.record.unchecked))
+    findings = [attributes(finding, "code", "subject", "message", "help") for finding in launch.findings]
     return {"name": launch.record.name, "state": launch.state, "since": _since(launch), **data, "findings": findings}

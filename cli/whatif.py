@@ -11,8 +11,7 @@ import click
 from ..models.answer import IMPOSSIBLE, UNDECIDED
 from .exit_codes import FINDINGS, OK
 from .exit_codes import UNDECIDED as UNDECIDED_CODE
-from .options.completion_words import nodes as node_names
-from .options.shared import ReadOptions, form_option, level_option, model_option, node_words, search_options, source_options
+from .options.shared import ReadOptions, form_option, level_option, lose_option, model_option, search_options, source_options
 from .options.solvable import solvable
 from .output.colour import wants_colour
 from .output.text import echo
@@ -31,21 +30,13 @@ _NODES = "With nodes more: `2` or `+2` is two more like the largest, `+4x8xH100`
 @source_options
 @click.option("--drop", "drops", multiple=True, metavar="DEMAND", help="Without this demand, such as `actor.memory`; several times.")
 @click.option("--nodes", "machines_changed", multiple=True, metavar="[+|-]NODES", help=_NODES)
-@click.option(
-    "--lose",
-    "losses",
-    multiple=True,
-    metavar="NODE,...",
-    callback=node_words,
-    shell_complete=node_names,
-    help="Without these nodes, by name or rank.",
-)
+@lose_option("Without these nodes, by name or rank.")
 @search_options
 @form_option
 @level_option
 @model_option
 def whatif(
-    file: str, source: ReadOptions, drops: tuple[str, ...], machines_changed: tuple[str, ...], losses: tuple[tuple[str, ...], ...],
+    file: str, source: ReadOptions, drops: tuple[str, ...], machines_changed: tuple[str, ...], lost: tuple[tuple[str, ...], ...],
     limit: float, seed: int, memory_limit: int, form: str,
 ) -> int:  # fmt: skip
     """Solve FILE as it is and with something changed: the price of every demand, of machines, of settings.
@@ -68,7 +59,7 @@ def whatif(
         return code
     from ..solver.pricing.changes import drop_demands, vary_machines, without_each
 
-    on_others = vary_machines(reading.problem, machines_changed, losses, reading.session.elsewhere)
+    on_others = vary_machines(reading.problem, machines_changed, lost, reading.session.elsewhere)
     changes = [*drop_demands(reading.problem, drops), *on_others]
     variant = None
     if source.settings:

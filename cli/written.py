@@ -13,21 +13,10 @@ from ..models.findings.span import Edit, apply_edits
 from .options.standard_input import DASH
 
 if TYPE_CHECKING:
-    from ..models.answer import Answer
     from ..models.fixing import FixedFile
     from ..models.reading import Reading
 
 _BOM = b"\xef\xbb\xbf"
-
-
-def save(output: str, answer: Answer) -> None:
-    """Write the plan to a file, or to standard output for `-`. Raises UnusableInput."""
-    from ..models.placements.plan_file import plan_to_json
-
-    if answer.plan is not None and output == DASH:
-        click.echo(plan_to_json(answer.plan), nl=False)
-    elif answer.plan is not None:
-        write_text(output, plan_to_json(answer.plan))
 
 
 def write_new(output: str, text: str, force: bool) -> None:

@@ -8,6 +8,7 @@ from ..models.findings.wording import plural
 from ..models.placements.plan import Plan
 from ..models.problem import AMOUNT, SHARED, Key
 from ..solver.wording import level_name
+from .json import attributes
 from .table import table
 from .terminal import escape
 
@@ -69,5 +70,5 @@ def _alternative_data(alternative: Alternative) -> dict[str, object]:
         for (figure, *names, kind), value, best in alternative.differs
     ]
     if alternative.loss:
-        data["loss"] = {"term": alternative.loss.term, "value": alternative.loss.value, "best": alternative.loss.best}
+        data["loss"] = attributes(alternative.loss, "term", "value", "best")
     return data

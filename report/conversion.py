@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import json
+from typing import Iterable
 
+from ..models.findings.finding import Finding
 from ..models.findings.wording import with_noun
 from ..models.report import EXACT, LOSSY, Converted
-from .json import SCHEMA, finding_to_data
+from .json import finding_to_data, with_schema
 from .terminal import escape
 from .text import count_findings
 
 
 def render_json(conversion: Converted) -> str:
     """Format verdict, text and losses as JSON; `findings` are the reasons of a refusal."""
-    data = {
-        "schema": SCHEMA,
-        "file": conversion.file,
-        "from": conversion.source,
-        "to": conversion.target,
-        "verdict": conversion.verdict,
-        "text": conversion.text or None,
-        "renames": [finding_to_data(rename, conversion.file) for rename in conversion.renames],
-        "losses": [finding_to_data(loss, conversion.file) for loss in conversion.losses],
-        "findings": [finding_to_data(finding, conversion.file) for finding in conversion.findings],
-    }
-    return json.dumps(data, indent=1)
+
+    def listed(findings: Iterable[Finding]) -> list[dict[str, object]]:
+        return [finding_to_data(finding, conversion.file) for finding in findings]
+
+    return with_schema(
+        file=conversion.file, **{"from": conversion.source}, to=conversion.target, verdict=conversion.verdict, text=conversion.text or None,
+        renames=listed(conversion.renames), losses=listed(conversion.losses), findings=listed(conversion.findings),
+    )  # fmt: skip
 
 
 def summary(conversion: Converted, output: str = "") -> str:

@@ -5,21 +5,14 @@ from __future__ import annotations
 import re
 from difflib import unified_diff
 
-from ..models.findings.span import Edit, apply_edits
-from ..models.text.source import Source
 from .terminal import escape, paint
 
 CONTEXT = 2
 _LINE = re.compile("[^\n]*\n|[^\n]+")  # a patch ends lines here alone
 
 
-def diff(source: Source, edits: list[Edit], colour: bool = False) -> str:
-    """Format the changed lines with two lines of context; "" without changes."""
-    return diff_of(source.name, source.text, apply_edits(source.text, edits), colour)
-
-
 def diff_of(name: str, old: str, new: str, colour: bool = False) -> str:
-    """Format the lines that differ between two texts of a file."""
+    """Format the lines that differ between two texts of a file, with two lines of context; "" if none does."""
     lines = []
     for line in unified_diff(_LINE.findall(old), _LINE.findall(new), name, name, n=CONTEXT):
         text = escape(line.rstrip("\r\n")) + "\r" * line.endswith("\r\n")

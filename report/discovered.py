@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Iterable
 
 from ..models.findings.finding import Finding, Unchecked
@@ -13,7 +12,7 @@ from ..models.machines.topology import LEVELS
 from ..models.quantity import write_memory
 from ..models.ranks import merge, write_ranks
 from ..models.text.edit import to_yaml
-from .json import SCHEMA, finding_to_data, unchecked_to_data
+from .json import finding_to_data, unchecked_to_data, with_schema
 from .table import table
 
 MOST_ROWS = 200
@@ -33,13 +32,8 @@ def to_cluster_file(cluster: Cluster) -> str:
 
 def to_json(cluster: Cluster, notes: Iterable[Finding], unchecked: Iterable[Unchecked]) -> str:
     """Format the cluster file as JSON, with notes and unchecked facts."""
-    data = {
-        "schema": SCHEMA,
-        "cluster": to_data(cluster),
-        "findings": [finding_to_data(note) for note in notes],
-        "unchecked": [unchecked_to_data(item) for item in unchecked],
-    }
-    return json.dumps(data, indent=1)
+    findings, unchecked_data = map(finding_to_data, notes), map(unchecked_to_data, unchecked)
+    return with_schema(cluster=to_data(cluster), findings=list(findings), unchecked=list(unchecked_data))
 
 
 def nodes_table(cluster: Cluster) -> str:

@@ -53,7 +53,7 @@ def html_of_report(report: Report) -> str:
 
 def html_of_text(value: object) -> str:
     """Return the text of a result."""
-    return f"<pre>{escaped(str(value))}</pre>"
+    return f'<pre style="overflow-x:auto">{escaped(str(value))}</pre>'
 
 
 def add_to_classes() -> None:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import groupby
-from typing import Sequence
+from typing import NamedTuple, Sequence
 
 from ..models.machines.node import Node
 from ..models.machines.node_group import ACCELERATOR
 from ..models.placements.plan import Plan
-from ..models.record import dataclass
 from .rows import key, processes_beside
 from .terminal import cells, escape
 from .wrapping import COLUMNS
@@ -19,17 +18,12 @@ BLOCK = 16
 _MANY_LINES = 8
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(NamedTuple):
     """Row of a node: a text per accelerator, and processes without accelerators."""
 
     name: str
     cells: tuple[str, ...]
     besides: str
-
-    @property
-    def look(self) -> tuple[tuple[str, ...], str]:
-        return self.cells, self.besides
 
 
 def grid(plan: Plan) -> str:
@@ -81,7 +75,7 @@ def _collapse(rows: list[_Row]) -> list[_Row]:
     if sum(max(1, -(-len(row.cells) // BLOCK)) for row in rows) <= _MANY_LINES:
         return rows
     result = []
-    for _, group in groupby(rows, key=lambda row: row.look):
+    for _, group in groupby(rows, key=lambda row: row[1:]):
         equal = list(group)
         first, last = equal[0], equal[-1]
         count = f" ({len(equal)} nodes)" if len(first.cells) < BLOCK else ""  # wide rows leave no place for it

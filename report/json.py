@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Iterable, Mapping
+from typing import Any, Iterable, Mapping
 
 from ..models.findings.codes import url_of
 from ..models.findings.finding import Finding, Unchecked
@@ -17,12 +17,33 @@ from ..models.text.document import Program
 SCHEMA = 1
 
 
+def with_schema(**data: object) -> str:
+    """Format data as JSON, with the version of the format."""
+    return json.dumps({"schema": SCHEMA, **data}, indent=1)
+
+
 def render(reports: Iterable[Report], placements: bool = False, findings: Iterable[Finding] = (), skipped: int = 0, site: str = "") -> str:
     """Format reports as JSON; `findings` concern the whole command, `skipped` counts files."""
-    data: dict[str, object] = {"schema": SCHEMA, "files": [report_to_data(report, placements, site) for report in reports]}
     about_all = [finding_to_data(finding) for finding in findings]
-    data.update({"findings": about_all} if about_all else {}, **({"skipped": skipped} if skipped else {}))
-    return json.dumps(data, indent=1)
+    more: dict[str, object] = {**({"findings": about_all} if about_all else {}), **({"skipped": skipped} if skipped else {})}
+    return with_schema(files=[report_to_data(report, placements, site) for report in reports], **more)
+
+
+def attributes(value: object, *names: str) -> dict[str, Any]:
+    """Return name -> attribute, for JSON."""
+    return {name: getattr(value, name) for name in names}
+
+
+def head_to_data(report: Report) -> dict[str, object]:
+    """Convert how a file was read, the verdict and what it lacks to JSON data."""
+    return {
+        "dialect": report.dialect,
+        "release": release_to_data(report.release),
+        "level": report.level,
+        "machines": report.machines or None,
+        "verdict": report.verdict,
+        "missing": [{"what": missing.fact, "add": missing.add} for missing in report.missing],
+    }
 
 
 def report_to_data(report: Report, placements: bool = False, site: str = "") -> dict[str, object]:
@@ -34,12 +55,7 @@ def report_to_data(report: Report, placements: bool = False, site: str = "") -> 
     return {
         "file": report.file,
         **program_to_data(report.program),
-        "dialect": report.dialect,
-        "release": release_to_data(report.release),
-        "level": report.level,
-        "machines": report.machines or None,
-        "verdict": report.verdict,
-        "missing": [{"what": missing.fact, "add": missing.add} for missing in report.missing],
+        **head_to_data(report),
         "findings": [finding_to_data(finding, report.file, report.texts, site) for finding in report.findings],
         **({"ignored": suppressions} if suppressions else {}),
         "unchecked": [unchecked_to_data(item) for item in report.unchecked],
@@ -94,7 +110,7 @@ def _place(span: Span, file: str, texts: Mapping[str, str] | None) -> dict[str, 
 
 def unchecked_to_data(item: Unchecked) -> dict[str, object]:
     """Convert an unchecked demand to JSON data."""
-    return {"rule": item.rule, "subject": item.subject, "why": item.why}
+    return attributes(item, "rule", "subject", "why")
 
 
 def plan_to_data(plan: Plan, placements: bool = False) -> dict[str, object]:
@@ -103,8 +119,6 @@ def plan_to_data(plan: Plan, placements: bool = False) -> dict[str, object]:
     for name in plan.components:
         data: dict[str, object] = {"world_size": plan.assignment.world_size(name)}
         if placements:
-            data["placements"] = [
-                {field: getattr(placement, field) for field in Placement.__slots__} for placement in plan.placements(name)
-            ]
+            data["placements"] = [attributes(placement, *Placement.__slots__) for placement in plan.placements(name)]
         components[name] = data
     return components

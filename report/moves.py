@@ -5,16 +5,13 @@ from __future__ import annotations
 from ..models.findings.wording import with_noun
 from ..models.placements.moves import Moves
 from ..models.placements.plan import Plan
+from .json import attributes
 from .table import table
 
 
 def render(moves: Moves, plan: Plan) -> str:
     """Format the moved groups, whether fewer suffice, and changed objective terms."""
-    rows = [["component", "groups of", "before", "now", "kept", "moved", "lost", "ended", "new ranks"]]
-    for part in moves.parts:
-        figures = (part.size, part.before, part.now, part.kept, part.moved, part.lost, part.ended, part.renumbered)
-        rows.append([part.name, *map(str, figures)])
-    blocks = [summary(moves), table(rows, right=tuple(range(1, len(rows[0]))))]
+    blocks = [summary(moves), table([HEADS, *rows_of(moves)], right=range(1, len(HEADS)))]
     before = dict(moves.before)
     costs = [[term.name, str(before[term.name]), str(term.value)] for term in plan.terms if before.get(term.name, term.value) != term.value]
     if costs:
@@ -29,6 +26,15 @@ def render(moves: Moves, plan: Plan) -> str:
     return "\n\n".join(blocks)
 
 
+HEADS = ("component", "groups of", "before", "now", "kept", "moved", "lost", "ended", "new ranks")
+_FIELDS = ("name", "size", "before", "now", "kept", "moved", "lost", "ended", "renumbered")
+
+
+def rows_of(moves: Moves) -> list[list[str]]:
+    """Return the cells of each component under `HEADS`."""
+    return [[str(getattr(part, name)) for name in _FIELDS] for part in moves.parts]
+
+
 def summary(moves: Moves) -> str:
     """Format a line: `lost 5 groups, moved 2 more (proved fewest), kept 113`."""
     how = "proved fewest" if moves.proved else f"at least {moves.bound} must move"
@@ -39,16 +45,12 @@ def summary(moves: Moves) -> str:
 
 def to_data(moves: Moves) -> dict[str, object]:
     """Convert the moves to JSON data."""
-    names = ("name", "size", "before", "now", "kept", "moved", "lost", "ended", "renumbered")
-    data: dict[str, object] = {
-        "lost": moves.lost, "moved": moves.moved, "kept": moves.kept, "renumbered": moves.renumbered, "bound": moves.bound,
-        "proved": moves.proved, "components": [{name: getattr(part, name) for name in names} for part in moves.parts],
-        "terms_before": dict(moves.before),
-    }  # fmt: skip
+    data = attributes(moves, "lost", "moved", "kept", "renumbered", "bound", "proved")
+    data |= {"components": [attributes(part, *_FIELDS) for part in moves.parts], "terms_before": dict(moves.before)}
     if moves.traffic_first:
         data["traffic_first"] = True
     if moves.trade:
-        data["trade"] = {"moves": moves.trade.moves, "term": moves.trade.term, "saved": moves.trade.saved}
+        data["trade"] = attributes(moves.trade, "moves", "term", "saved")
     elif moves.no_trade:
         data["trade"] = None
     return data

@@ -75,8 +75,8 @@ class Row:
         return self.name if self.count == 1 else f"{self.name} .. {self.last} ({self.count} nodes)"
 
 
-def rows_of(plan: Plan, names: Sequence[str], degrees: Mapping[str, Parallel], most: int = MOST_ROWS) -> list[Row]:
-    """Return a row per node; beyond `most` nodes, equal neighbours share one.
+def rows_of(plan: Plan, names: Sequence[str], degrees: Mapping[str, Parallel]) -> list[Row]:
+    """Return a row per node; beyond `MOST_ROWS` nodes, equal neighbours share one.
 
     `names`: components in the order of their numbers. `degrees`: component -> degrees; its tp
     groups are consecutive accelerators, in rank order.
@@ -90,7 +90,7 @@ def rows_of(plan: Plan, names: Sequence[str], degrees: Mapping[str, Parallel], m
         for node, text in processes_beside(plan, name):
             besides.setdefault(node, []).append((number, text))
     rows = [_row(node, holders.get(node.rank, {}), tuple(besides.get(node.rank, ()))) for node in plan.cluster.nodes]
-    return rows if len(rows) <= most else list(_fold(rows))
+    return rows if len(rows) <= MOST_ROWS else list(_fold(rows))
 
 
 def _row(node: Node, holders: Mapping[int, list[Holder]], besides: tuple[tuple[int, str], ...]) -> Row:

@@ -49,23 +49,19 @@ def _rule(code: str, results: VerifyResults) -> Data:
 
 def _invocation(results: VerifyResults) -> Data:
     """Return the end of the command; incomplete files and its own findings are notifications."""
-    notifications: list[Data] = [
-        {"level": finding.severity.value, "descriptor": {"id": finding.code}, "message": {"text": whole_message(finding)}}
-        for finding in results.findings
-    ]
+    notifications = [_notification(finding.severity.value, finding.code, whole_message(finding)) for finding in results.findings]
     notifications += [
-        {
-            "level": "warning",
-            "descriptor": {"id": "incomplete"},
-            "message": {"text": f"{missing.fact}. {missing.add}"},
-            "locations": [_location(report, None)],
-        }
+        {**_notification("warning", "incomplete", f"{missing.fact}. {missing.add}"), "locations": [_location(report, None)]}
         for report in results.reports
         for missing in report.missing
     ]
     unusable = bool(results.findings) or any(report.verdict == UNUSABLE for report in results.reports)
     data: Data = {"executionSuccessful": not unusable, "exitCode": results.exit_code}
     return {**data, "toolExecutionNotifications": notifications} if notifications else data
+
+
+def _notification(level: str, identifier: str, text: str) -> Data:
+    return {"level": level, "descriptor": {"id": identifier}, "message": {"text": text}}
 
 
 def _result(finding: Finding, report: Report, in_source: bool | None, codes: list[str]) -> Data:

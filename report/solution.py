@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Iterable, Iterator, Mapping, Sequence
 
 from ..models.answer import Answer
 from ..models.findings.finding import Finding, Unchecked
-from ..models.findings.span import Edit
+from ..models.findings.span import Edit, apply_edits
 from ..models.placements.plan import OPTIMAL, VERIFIED, Plan
 from ..models.reading import Reading
-from .diff import diff
+from .diff import diff_of
 from .grid import grid
 from .progress import distance
-from .table import components_table, placements_table, table
+from .table import components_table, objective_rows, placements_table, table
 from .terminal import escape, paint
 from .text import render_unchecked
 
@@ -64,16 +64,7 @@ def render(
     blocks = [grid(plan), *([] if is_brief else [components_table(plan)])]
     blocks += [placements_table(plan, name) for name in plan.components if placements]
     blocks += account_blocks
-    if plan.degrees and not is_brief:
-        blocks.append("\n".join(f"chosen for {escape(name)}: {degrees}" for name, degrees in plan.degrees.items()))
-    if answer.how != GIVEN and (plan.terms or not brief):
-        rows = [["objective", "value", "bound"], *([term.name, str(term.value), str(term.bound)] for term in plan.terms)]
-        nothing = "objective: all valid placements are equally good; this is one of them"
-        blocks.append(table(rows, right=(1, 2)) if plan.terms else nothing)
-    if moves:
-        from .moves import render as render_moves
-
-        blocks.append(render_moves(moves, plan))
+    blocks += blocks_of(plan, moves, not is_brief, answer.how != GIVEN and not brief)
     blocks += further
     if edits:
         blocks.append(_change(reading, edits, is_written, keeps, colour))
@@ -83,6 +74,20 @@ def render(
     blocks += [render_unchecked(answer.unchecked)] if answer.unchecked else []
     blocks.append(_verdict(reading, answer, plan, output, colour))
     return "\n\n".join(blocks)
+
+
+def blocks_of(plan: Plan, moves: Moves | None, with_degrees: bool = True, is_free: bool = False) -> Iterator[str]:
+    """Yield blocks on the chosen degrees, the objective and the moves of a plan; `is_free` if its ranks were searched."""
+    if plan.degrees and with_degrees:
+        yield "\n".join(f"chosen for {escape(name)}: {degrees}" for name, degrees in plan.degrees.items())
+    if plan.terms:
+        yield table([["objective", "value", "bound"], *objective_rows(plan)], right=(1, 2))
+    elif is_free:
+        yield "objective: all valid placements are equally good; this is one of them"
+    if moves:
+        from .moves import render as render_moves
+
+        yield render_moves(moves, plan)
 
 
 def to_json(
@@ -103,11 +108,9 @@ def to_json(
 
 def without_plan(file: str, verdict: str, findings: Iterable[Finding]) -> str:
     """Format the reasons against a plan as JSON."""
-    from .json import SCHEMA, finding_to_data
+    from .json import finding_to_data, with_schema
 
-    return json.dumps(
-        {"schema": SCHEMA, "file": file, "verdict": verdict, "findings": [finding_to_data(finding, file) for finding in findings]}, indent=1
-    )
+    return with_schema(file=file, verdict=verdict, findings=[finding_to_data(finding, file) for finding in findings])
 
 
 def _change(reading: Reading, edits: list[Edit], is_written: bool, keeps: bool, colour: bool) -> str:
@@ -116,7 +119,7 @@ def _change(reading: Reading, edits: list[Edit], is_written: bool, keeps: bool, 
     if is_written:
         return f"{name}: written, as `--write` asks; what it was may be kept as well" if keeps else f"{name}: written"
     hint = f"{name} may stay as it is; to take the plan all the same, add `--write`:\n" if keeps else ""
-    return hint + diff(reading.source, edits, colour)
+    return hint + diff_of(reading.source.name, reading.source.text, apply_edits(reading.source.text, edits), colour)
 
 
 def _of_counts(result: PlanningResult, how: str) -> str:

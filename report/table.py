@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import zip_longest
 from typing import Sequence
 
-from ..models.machines.node_group import CLUSTER_LABEL, Stretch
+from ..models.machines.node_group import CLUSTER_LABEL
 from ..models.placements.placement import Placement
 from ..models.placements.plan import Plan
 from ..models.placements.run import Run, repeats_of
 from ..models.ranks import merge, write_ranks
+from ..solver.layout.parts import bits
 from .terminal import cells, escape
 from .wrapping import COLUMNS, fit_columns
 
@@ -19,13 +21,21 @@ MAX_ROWS = 5_000
 
 def components_table(plan: Plan) -> str:
     """Format a row per component: world size, nodes, accelerators, resource ranks in its node groups."""
-    rows = [["component", "world size", "nodes", "accelerators", "ranks"]]
-    for name in plan.components:
-        count = plan.assignment.count_held(name)
-        nodes = sum(map(len, plan.assignment.node_ranges(name)))
-        ranks = resource_ranks(plan, plan.assignment.of(name))
-        rows.append([name, str(plan.assignment.world_size(name)), str(nodes), str(count) if count else "-", ranks])
+    rows = [["component", "world size", "nodes", "accelerators", "ranks"], *(component_row(plan, name) for name in plan.components)]
     return table(rows, right=(1, 2, 3))
+
+
+def component_row(plan: Plan, name: str) -> list[str]:
+    """Return the cells of a component in `components_table`."""
+    assignment = plan.assignment
+    nodes = sum(map(len, assignment.node_ranges(name)))
+    ranks = resource_ranks(plan, assignment.of(name))
+    return [name, str(assignment.world_size(name)), str(nodes), str(assignment.count_held(name) or "-"), ranks]
+
+
+def objective_rows(plan: Plan) -> list[list[str]]:
+    """Return name, value and bound of each term of the objective."""
+    return [[term.name, str(term.value), str(term.bound)] for term in plan.terms]
 
 
 def placements_table(plan: Plan, component: str) -> str:
@@ -58,7 +68,12 @@ def resource_ranks(plan: Plan, runs: Sequence[Run]) -> str:
         for run in repeat.runs:
             numbering, ranges = plan.cluster.numbering((run.node_group,)), by_group.setdefault(run.node_group, [])
             for stretch, start in numbering.wide_on(repeat.node_ranks):
-                ranges += _ranges_of(run.mask or 1, stretch, start)
+                mask = run.mask or 1
+                if mask == (1 << stretch.count) - 1:
+                    ranges.append(range(start, start + stretch.size))
+                else:
+                    firsts = range(start, start + stretch.size, stretch.count)
+                    ranges += [range(first + piece.start, first + piece.stop) for first in firsts for piece in _pieces(mask)]
     texts = []
     for label, ranges in by_group.items():
         text = write_ranks(merge(ranges))
@@ -66,24 +81,10 @@ def resource_ranks(plan: Plan, runs: Sequence[Run]) -> str:
     return "; ".join(texts)
 
 
-def _ranges_of(mask: int, stretch: Stretch, start: int) -> list[range]:
-    """Return the resource ranks of a mask repeated on a stretch of nodes."""
-    if mask == (1 << stretch.count) - 1:
-        return [range(start, start + stretch.size)]
-    return [piece for offset in range(stretch.nodes) for piece in _ranges(mask, start + offset * stretch.count)]
-
-
-def _ranges(mask: int, offset: int) -> list[range]:
-    """Return the set bits as ranges, counted from `offset`."""
-    ranges, position = [], 0
-    while mask:
-        skip = (mask & -mask).bit_length() - 1
-        mask >>= skip
-        length = (~mask & (mask + 1)).bit_length() - 1
-        ranges.append(range(offset + position + skip, offset + position + skip + length))
-        mask >>= length
-        position += skip + length
-    return ranges
+@lru_cache(maxsize=64)
+def _pieces(mask: int) -> tuple[range, ...]:
+    """Return the set bits as ranges."""
+    return merge([range(index, index + 1) for index in bits(mask)])
 
 
 def table(rows: Sequence[Sequence[str]], right: Sequence[int] = (), uncut: bool = False) -> str:

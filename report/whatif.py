@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import replace
 
@@ -12,7 +11,7 @@ from ..models.findings.wording import with_noun
 from ..models.planning.workload import SECOND
 from ..solver.pricing.result import LARGER, RESIZED, SAME, SMALLER, PricedChange, Pricing, accelerators_of, sizes_of, terms_of
 from ..solver.wording import with_unit
-from .json import SCHEMA, finding_to_data, unchecked_to_data
+from .json import attributes, finding_to_data, unchecked_to_data, with_schema
 from .planning.words import seconds
 from .table import table
 from .terminal import escape, paint
@@ -45,7 +44,7 @@ def render(file: str, pricing: Pricing, colour: bool = False) -> str:
 def to_json(file: str, pricing: Pricing) -> str:
     """Format the prices as JSON with ``"schema": 1``."""
     changes = [{"change": change.name, "effect": change.effect, **_answer(change.answer, file)} for change in pricing.after]
-    return json.dumps({"schema": SCHEMA, "file": file, "before": _answer(pricing.before, file), "changes": changes}, indent=1)
+    return with_schema(file=file, before=_answer(pricing.before, file), changes=changes)
 
 
 def _answer(answer: Answer, file: str) -> dict[str, object]:
@@ -57,7 +56,7 @@ def _answer(answer: Answer, file: str) -> dict[str, object]:
         "verdict": answer.verdict,
         "objective": plan.objective if plan else None,
         "gap": plan.gap if plan else None,
-        "terms": [{"name": term.name, "value": term.value, "bound": term.bound, "tier": term.tier} for term in plan.terms] if plan else [],
+        "terms": [attributes(term, "name", "value", "bound", "tier") for term in plan.terms] if plan else [],
         "findings": [finding_to_data(finding, file) for finding in answer.findings],
         **({"accelerators": accelerators_of(answer), "processes": sizes_of(answer)} if plan else {}),
         **({"unchecked": [unchecked_to_data(item) for item in answer.unchecked]} if answer.unchecked else {}),

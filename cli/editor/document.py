@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from bisect import bisect_right
 from functools import cached_property
 from typing import Any, Mapping
@@ -65,11 +66,7 @@ class OpenDocument:
 
     @cached_property
     def _starts(self) -> list[int]:
-        starts, end = [0], self.text.find("\n")
-        while end >= 0:
-            starts.append(end + 1)
-            end = self.text.find("\n", end + 1)
-        return starts
+        return [0, *(match.end() for match in re.finditer("\n", self.text))]
 
     def position(self, offset: int) -> Position:
         """Return the position of a character of the text."""
@@ -86,6 +83,11 @@ class OpenDocument:
                 return offset
             remaining -= _units(self.text[offset])
         return end
+
+    def column(self, position: Position) -> int:
+        """Return the character of its line at a position."""
+        offset = self.offset(position)
+        return offset - (self.text.rfind("\n", 0, offset) + 1)
 
     def range_of(self, span: Span | None) -> tuple[Position, Position]:
         """Return the range of a place; the start of the text for a place elsewhere."""

@@ -9,6 +9,7 @@ from pygls.lsp.server import LanguageServer
 
 from ...models.dialect_names import DIALECTS
 from ...models.findings.finding import Finding, Severity, UnusableInput
+from ...report.results import whole_message
 from ...report.terminal import escape
 from ..pages import page_text
 from .document import OpenDocument, Position
@@ -62,11 +63,7 @@ def diagnostics(document: OpenDocument) -> Iterator[lsp.Diagnostic]:
 def _diagnostic(document: OpenDocument, finding: Finding) -> lsp.Diagnostic:
     elsewhere = finding.span is not None and finding.span.file != document.path
     place = f"{finding.span.file}:{finding.span.line}: " if finding.span is not None and elsewhere else ""
-    lines = [
-        f"{place}{finding.message}",
-        *(f"note: {note}" for note in finding.notes),
-        *([f"help: {finding.help}"] if finding.help else []),
-    ]
+    lines = f"{place}{whole_message(finding)}".split("\n")
     return lsp.Diagnostic(
         _range(document.range_of(finding.span)),
         "\n".join(map(escape, lines)),
@@ -101,9 +98,7 @@ def _hover(document: OpenDocument, position: Position) -> str:
     """Return the page of a finding, else the meaning of a key, as Markdown."""
     findings = document.findings_at(position)
     if not findings:
-        offset = document.offset(position)
-        column = offset - (document.text.rfind("\n", 0, offset) + 1)
-        return meaning(document.text, position[0], column, dialect_of(document))
+        return meaning(document.text, position[0], document.column(position), dialect_of(document))
     return "\n\n".join(f"```text\n{page_text(code)}\n```" for code in dict.fromkeys(finding.code for finding in findings))
 
 
@@ -146,8 +141,7 @@ def make_server(version: str) -> PlacementServer:
     @server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions([" ", "{", ","]))
     def complete(params: lsp.CompletionParams) -> list[lsp.CompletionItem]:
         document = server.document(params.text_document.uri)
-        offset = document.offset((params.position.line, params.position.character))
-        column = offset - (document.text.rfind("\n", 0, offset) + 1)
+        column = document.column((params.position.line, params.position.character))
         kinds = {True: lsp.CompletionItemKind.Property, False: lsp.CompletionItemKind.Value}
         return [
             lsp.CompletionItem(

@@ -10,8 +10,7 @@ import click
 
 from ...models.findings.finding import UnusableInput, error
 from ...models.findings.wording import plural
-from .completion_words import nodes
-from .shared import Verb, node_words, with_options
+from .shared import Verb, lose_option, with_options
 
 if TYPE_CHECKING:
     from ...models.findings.finding import Finding
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 _PREVIOUS = "The plan that runs now: as few groups as possible move from it. Nodes are matched by their names."
 _TRADE = "With --previous, also say what the next cheaper answer would cost in moves."
-_LOSE = "These nodes are gone, by name or by rank."
 
 
 def previous_options(verb: Verb) -> Verb:
@@ -38,7 +36,7 @@ def previous_options(verb: Verb) -> Verb:
 
     return with_options(
         near_running_plan,
-        click.option("--lose", "lost", multiple=True, metavar="NODE,...", callback=node_words, shell_complete=nodes, help=_LOSE),
+        lose_option("These nodes are gone, by name or by rank."),
         click.option("--trade", is_flag=True, help=_TRADE),
         click.option("--previous", metavar="PLAN", help=_PREVIOUS),
     )

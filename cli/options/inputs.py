@@ -63,11 +63,6 @@ class Inputs:
         """True if there may be more than one file."""
         return len(self.paths) + bool(self.settings) > 1 or any(map(os.path.isdir, self.paths))
 
-    @property
-    def searched(self) -> bool:
-        """True if a word names a folder."""
-        return any(map(os.path.isdir, self.paths))
-
     def readings(self, load: Load, set_: Callable[[Sequence[str]], Reading]) -> Iterator[Reading]:
         """Yield a Reading per file; `set_` reads the settings. Raises UnusableInput."""
         if self.settings and self.paths:

@@ -16,6 +16,7 @@ from ...models.level import DEFAULT_LEVEL, LEVELS
 from ...models.machines.reading import read_machines
 from ...models.record import dataclass
 from ..exit_codes import UNUSABLE
+from .completion_words import nodes
 
 FORMATS = ("json", "github", "sarif", "junit")
 """Formats for programs, each a module of `report/`."""
@@ -69,15 +70,20 @@ def memory_mib(ctx: click.Context, param: click.Parameter, value: str) -> int:
     return amount
 
 
-def node_words(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+def lose_option(help_: str) -> Callable[[Verb], Verb]:
+    """Return the option `--lose`, as the argument `lost`."""
+    return click.option("--lose", "lost", multiple=True, metavar="NODE,...", callback=_node_words, shell_complete=nodes, help=help_)
+
+
+def _node_words(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     """Return the node names and ranks in each text such as `node-3,7`.
 
     A click callback; each text names at least one node.
     """
-    nodes = tuple(tuple(word.strip() for word in text.split(",") if word.strip()) for text in texts)
-    if not all(nodes):
+    named = tuple(tuple(word.strip() for word in text.split(",") if word.strip()) for text in texts)
+    if not all(named):
         raise click.BadParameter("name nodes by name or rank, such as `node-3,7`", ctx, param)
-    return nodes
+    return named
 
 
 def echo_unusable(problem: UnusableInput, form: str) -> int:

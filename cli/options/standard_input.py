@@ -14,7 +14,7 @@ from ...models.script.recognise import COMMAND_LINE
 from ...models.text.source import MAX_BYTES, Source
 
 if TYPE_CHECKING:
-    from ...models.placements.plan import Plan
+    from ...models.placements.plan_file import PlanFile
 
 DASH = "-"
 STANDARD_INPUT = "standard input"
@@ -36,19 +36,19 @@ def source_of(word: str) -> str | Source:
     return Source(COMMAND_LINE, word) if is_command(word) else word
 
 
-def plan_in(word: str) -> Plan | None:
+def plan_file_in(word: str) -> PlanFile | None:
     """Return the plan in a file or in standard input; None for a configuration. Raises UnusableInput."""
-    from ...models.placements.plan_file import plan_of, read_plan
+    from ...models.placements.plan_file import plan_file_of, read_plan_file
 
     source = source_of(word)
     if isinstance(source, Source):
-        return plan_of(source.text.encode(), source.name) if _PLAN.match(source.text) else None
+        return plan_file_of(source.text.encode(), source.name) if _PLAN.match(source.text) else None
     try:
         with open(word, encoding="utf-8", errors="replace") as stream:
             beginning = stream.read(64)
     except OSError:
         return None
-    return read_plan(word) if _PLAN.match(beginning) else None
+    return read_plan_file(word) if _PLAN.match(beginning) else None
 
 
 @lru_cache(maxsize=1)

@@ -1,4 +1,4 @@
-"""Processes of the service: each answers one request at a time, and is replaced if it fails."""
+"""Processes of the service: each answers its requests in turn, and is replaced if it fails."""
 
 from __future__ import annotations
 
@@ -8,92 +8,99 @@ import os
 import signal
 import sys
 import tempfile
-from typing import cast
-
-from ...models.record import dataclass
+from collections import deque
+from typing import NamedTuple, cast
 
 PLACES = 32
 """Requests per process that wait or are answered; more are refused."""
+DEPTH = 4
+"""Requests in the pipe of a process under load: turns of this process between them took a seventh of the CPU of an answer."""
+SMALL = 1 << 14
+"""Bytes of a request that may follow another in the pipe of a process."""
 
 
 class Overloaded(Exception):
     """Too many requests are waiting."""
 
 
-@dataclass(frozen=True)
 class TimedOut(Exception):
-    """Answer that took longer than the limit, in seconds."""
-
-    seconds: float
+    """Answer that took longer than the limit; its argument is the limit in seconds."""
 
 
 class Crashed(Exception):
     """Process that ended without an answer."""
 
 
-class Deadline:
-    """`asyncio.timeout` of Python 3.11, for 3.10 too.
+class Request(NamedTuple):
+    """Message to a process, its limit in seconds from its turn on, and the (status, body) to come."""
 
-    `asyncio.wait_for` makes a task of every call: a tenth of the CPU of an answer.
-    """
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds, self._passed = seconds, False
-
-    async def __aenter__(self) -> None:
-        self._timer = asyncio.get_running_loop().call_later(self._seconds, self._pass, asyncio.current_task())
-
-    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        self._timer.cancel()
-        if self._passed and kind is asyncio.CancelledError:
-            raise asyncio.TimeoutError from None
-
-    def _pass(self, task: asyncio.Task[object] | None) -> None:
-        self._passed = task is not None and task.cancel()
+    message: bytes
+    seconds: float
+    may_follow: bool
+    answer: asyncio.Future[tuple[int, bytes]]
 
 
 class Worker(asyncio.SubprocessProtocol):
-    """Process that answers one request at a time; without the layers of `asyncio.subprocess`."""
+    """Process that answers requests in turn; without the layers of `asyncio.subprocess`."""
 
-    def __init__(self) -> None:
+    def __init__(self, pool: WorkerPool) -> None:
+        self._pool, self._loop = pool, asyncio.get_running_loop()
         self.ended = asyncio.Event()
-        self._answer: asyncio.Future[tuple[int, bytes]] = asyncio.get_running_loop().create_future()
-        self._received = bytearray()
+        self.loaded = self._loop.create_future()
+        self.requests = deque([Request(b"", 0, False, self.loaded)])
+        self._received, self._begun, self._is_watched = bytearray(), 0.0, False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep the pipe to the process, once started."""
         self.process = cast(asyncio.SubprocessTransport, transport)
         self._pipe = cast(asyncio.WriteTransport, self.process.get_pipe_transport(0))
 
-    async def load(self) -> None:
-        """Wait until the process has loaded what it needs, or has ended: that is not a part of an answer's time."""
-        with contextlib.suppress(Crashed):
-            await self._answer
+    def ask(self, request: Request) -> None:
+        """Put a request behind those that are being answered."""
+        if not self.requests:
+            self._begun = self._loop.time()
+        self.requests.append(request)
+        if self.ended.is_set():
+            self._pool.replace(self)
+        elif not self._pipe.is_closing():
+            self._pipe.write(request.message)
+            if not self._is_watched:
+                self._watch()
 
-    async def answer(self, path: str, body: bytes) -> tuple[int, bytes]:
-        """Return (status, body). Raises Crashed if the process ends first."""
-        if self.ended.is_set() or self._pipe.is_closing():
-            raise Crashed
-        self._answer = asyncio.get_running_loop().create_future()
-        self._pipe.write(b"%s %d\n" % (path.encode(), len(body)) + body)
-        return await self._answer
+    def _watch(self) -> None:
+        """End the process if its first request is over its limit; no request has a lower limit than the pool."""
+        left = self._begun + self.requests[0].seconds - self._loop.time() if self.requests else 0
+        self._is_watched = left > 0
+        if self._is_watched:
+            self._loop.call_later(min(left, self._pool.seconds), self._watch)
+        elif self.requests:
+            fail(self.requests[0], TimedOut(self.requests[0].seconds))
+            self._pool.replace(self)
+            self.kill()
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        """Collect an answer, `STATUS LENGTH` and the body."""
+        """Collect answers, each `STATUS LENGTH` and the body."""
         self._received += data
-        end = self._received.find(b"\n", 0, 100)
-        if end < 0:
-            return
-        status, _, length = self._received[:end].partition(b" ")
-        if len(self._received) == end + 1 + int(length) and not self._answer.done():
-            self._answer.set_result((int(status), bytes(self._received[end + 1 :])))
-            self._received.clear()
+        while (start := self._received.find(b"\n", 0, 100) + 1) > 0:
+            status, _, length = self._received[:start].partition(b" ")
+            end = start + int(length)
+            if len(self._received) < end or not self.requests:
+                return
+            request = self.requests.popleft()
+            if not request.answer.done():
+                request.answer.set_result((int(status), bytes(self._received[start:end])))
+            del self._received[:end]
+            self._begun = self._loop.time()
+            self._pool.feed(self)
 
     def process_exited(self) -> None:
-        """Fail the request that is being answered."""
+        """Fail the request that is being answered; the others are asked elsewhere."""
         self.ended.set()
-        if not self._answer.done():
-            self._answer.set_exception(Crashed())
+        if not self.loaded.done():
+            self.loaded.set_exception(Crashed())
+            self.requests.clear()
+        elif self.requests:
+            self._pool.replace(self)
 
     def kill(self) -> None:
         """End the process and what it started."""
@@ -101,71 +108,98 @@ class Worker(asyncio.SubprocessProtocol):
             os.killpg(self.process.get_pid(), signal.SIGKILL)
 
 
+def fail(request: Request, problem: Exception) -> None:
+    """Answer a request with a problem, unless it is answered."""
+    if not request.answer.done():
+        request.answer.set_exception(problem)
+
+
 class WorkerPool:
-    """`count` processes in an empty folder; a request goes to the next that is free."""
+    """`count` processes in an empty folder; a request goes to the next that is idle."""
 
     def __init__(self, count: int, seconds: float) -> None:
         self.count, self.seconds = count, seconds
         self.waiting = 0
-        self._free: asyncio.Queue[Worker] = asyncio.Queue()
+        self._unasked = deque[Request]()
+        self._idle = list[Worker]()
         self._folder = tempfile.TemporaryDirectory(prefix="placewright-")
         self._all: set[Worker] = set()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def start(self) -> None:
         """Start the processes."""
-        for worker in await asyncio.gather(*(self._start() for _ in range(self.count))):
-            self._free.put_nowait(worker)
+        await asyncio.gather(*(self._start() for _ in range(self.count)))
 
     async def ask(self, path: str, body: bytes, seconds: float) -> tuple[int, bytes]:
         """Return (status, body) of an answer. Raises Overloaded, TimedOut or Crashed.
 
-        `seconds` : limit, from when a process is free.
+        `seconds` : limit, from when a process begins; at least that of the pool.
         """
         if self.waiting >= self.count * PLACES:
             raise Overloaded
+        message, may_follow = b"%s %d\n%s" % (path.encode(), len(body), body), seconds <= self.seconds and len(body) <= SMALL
+        request = Request(message, seconds, may_follow, asyncio.get_running_loop().create_future())
         self.waiting += 1
         try:
-            worker = await self._free.get()
-            try:
-                async with Deadline(seconds):
-                    answered = await worker.answer(path, body)
-            except BaseException as problem:  # cancelled, too: the answer to this request is still to come
-                self._end(worker)
-                if isinstance(problem, asyncio.TimeoutError):
-                    raise TimedOut(seconds) from None
-                raise
-            self._free.put_nowait(worker)
-            return answered
+            if self._idle:
+                self._idle.pop().ask(request)
+            else:
+                self._unasked.append(request)
+            return await request.answer
         finally:
             self.waiting -= 1
+
+    def feed(self, worker: Worker) -> None:
+        """Give a process its next requests; without any, one that waits behind another's."""
+        while self._unasked and (not worker.requests or self._may_follow(worker)):
+            request = self._unasked.popleft()
+            if not request.answer.done():
+                worker.ask(request)
+        if worker.requests:
+            return
+        begun = {id(other.requests[0]) for other in self._all if other.requests}
+        behind = [request for other in self._all for request in other.requests if id(request) not in begun and not request.answer.done()]
+        if behind:
+            worker.ask(behind[0])
+        else:
+            self._idle.append(worker)
+
+    def _may_follow(self, worker: Worker) -> bool:
+        """Return True if so many requests wait that the next may join those in the pipe of a process."""
+        return len(worker.requests) < DEPTH < len(self._unasked) / self.count and self._unasked[0].may_follow
+
+    def replace(self, worker: Worker) -> None:
+        """Fail the request that a lost process was answering, ask the others again, and start another process."""
+        first, *others = worker.requests
+        worker.requests.clear()
+        fail(first, Crashed())
+        if worker in self._all:
+            self._all.discard(worker)
+            self._unasked.extendleft(reversed(others))
+            task = asyncio.create_task(self._start())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
 
     async def stop(self) -> None:
         """End all processes and remove their folder."""
         for task in self._tasks:
             task.cancel()
-        for worker in self._all:
+        workers, self._all = self._all, set()
+        for worker in workers:
             worker.kill()
-        await asyncio.gather(*(worker.ended.wait() for worker in self._all))
+        await asyncio.gather(*(worker.ended.wait() for worker in workers))
         self._folder.cleanup()
 
-    def _end(self, worker: Worker) -> None:
-        """End a process and start another in its place."""
-        worker.kill()
-        self._all.discard(worker)
-        task = asyncio.create_task(self._replace(worker))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _replace(self, worker: Worker) -> None:
-        await worker.ended.wait()
-        self._free.put_nowait(await self._start())
-
-    async def _start(self) -> Worker:
+    async def _start(self) -> None:
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONSAFEPATH": "1"}
         _, worker = await asyncio.get_running_loop().subprocess_exec(
-            Worker, sys.executable, "-m", f"{__package__}.process", cwd=self._folder.name, env=environment, start_new_session=True, stderr=None,
+            lambda: Worker(self), sys.executable, "-m", f"{__package__}.process", cwd=self._folder.name, env=environment, start_new_session=True, stderr=None,
         )  # fmt: skip
         self._all.add(worker)
-        await worker.load()
-        return worker
+        try:
+            await worker.loaded
+        except Crashed:  # no other is started before a request asks for it
+            if self._unasked:
+                worker.ask(self._unasked.popleft())
+            else:
+                self._idle.append(worker)

@@ -238,18 +238,23 @@ def cluster_of(source: Source) -> Cluster:
         raise UnusableInput([error("PW011", "", f"the cluster cannot be: {problem}", source.whole(), help=_HELP)]) from None
 
 
-def cluster_to_data(cluster: Cluster) -> dict[str, object]:
-    """Return the cluster as JSON data for ClusterForm; reading gives an equal cluster."""
-    nodes = [{**_node_to_data(node, True), "name": node.name} for node in cluster.nodes]
+def cluster_to_data(cluster: Cluster, as_named: bool = False) -> dict[str, object]:
+    """Return the cluster as JSON data for ClusterForm; reading gives an equal cluster.
+
+    With `as_named`, models are as a user names them: without the vendor that they imply, and left out where none is named.
+    """
+    nodes = [{**_node_to_data(node, True, as_named), "name": node.name} for node in cluster.nodes]
     return {"nodes": nodes, "node_groups": [_group_to_data(cluster, group, True) for group in cluster.declared]}
 
 
-def _node_to_data(node: Node, full: bool) -> dict[str, object]:
+def _node_to_data(node: Node, full: bool, as_named: bool = False) -> dict[str, object]:
     """Return the data of a node without its name; `full`: also what a model or a count implies."""
     data: dict[str, object] = {}
     if node.accelerators:
         first, count = node.accelerators[0], len(node.accelerators)
-        entry: dict[str, object] = {"count": count, "model": f"{first.vendor}:{first.model}" if full else _model(node)}
+        entry: dict[str, object] = {"count": count, "model": f"{first.vendor}:{first.model}" if full and not as_named else _model(node)}
+        if as_named and entry["model"] == GENERIC:
+            del entry["model"]
         usual = accelerators(count, _model(node))
         if node.numa_domains > 1:
             entry["numa"] = node.numa_domains

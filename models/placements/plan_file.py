@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError, WithJsonSchema
 
 from ..findings.finding import UnusableInput, error
-from ..machines.cluster_file import ClusterForm
+from ..machines.cluster_file import ClusterForm, cluster_to_data
 from ..parallel import Parallel
 from ..text.form import faults_at
 from .assignment import Assignment
+from .moves import GroupMoves, Moves, Trade
 from .plan import Plan, TermValue
 from .run import Run
 from .run_checks import must_be_sound
@@ -62,6 +63,26 @@ class TermForm(_Strict):
     tier: int = Field(default=0, description="terms of one tier are weighed against each other, those of a later one decide between equals")
 
 
+class MovesForm(BaseModel):
+    """Moves from the plan before, by component; sums over the components stand beside them."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+    components: Annotated[tuple[GroupMoves, ...], WithJsonSchema({"type": "array"})] = Field(
+        description="groups that were kept or lost, component by component"
+    )
+    bound: Count = Field(description="a proved lower bound on the groups that moved though they could have stayed")
+    terms_before: dict[str, int] = Field(description="the terms of the objective in the plan before")
+    traffic_first: bool = Field(default=False, description="whether the bound holds among plans without more traffic")
+    trade: Annotated[Trade | None, WithJsonSchema({})] = Field(
+        default=None, description="the next better plan with more moves; null if there is none"
+    )
+
+    def moves(self) -> Moves:
+        """Return the moves."""
+        no_trade = "trade" in self.model_fields_set and self.trade is None
+        return Moves(self.components, self.bound, tuple(self.terms_before.items()), self.trade, no_trade, self.traffic_first)
+
+
 class PlanFileForm(_Strict):
     """Plan: placement of every process, cluster, and quality."""
 
@@ -81,7 +102,7 @@ class PlanFileForm(_Strict):
     seed: int = Field(description="the seed of the search")
     seconds: float = Field(description="how long it took")
     planned: Any = Field(default=None, description=_BESIDE)
-    moves: Any = Field(default=None, description=_BESIDE)
+    moves: MovesForm | None = Field(default=None, description="what moves from the plan before, where one was named")
     alternatives: Any = Field(default=None, description=_BESIDE)
     why: Any = Field(default=None, description=_BESIDE)
     findings: Any = Field(default=None, description=_BESIDE)
@@ -89,9 +110,17 @@ class PlanFileForm(_Strict):
     digest: str = Field(description="sha256 of all that makes this plan this plan; a changed plan is refused")
 
 
+class PlanFile(NamedTuple):
+    """Content of a plan's file; `moves` are those from the plan before, if one was named."""
+
+    plan: Plan
+    moves: Moves | None
+
+
 def plan_to_json(plan: Plan) -> str:
-    """Return the plan as JSON text."""
+    """Return the plan as JSON text, with accelerators as their cluster file or shorthand named them."""
     rest = {
+        "cluster": cluster_to_data(plan.cluster, as_named=True),
         "terms": list(map(asdict, plan.terms)),
         "bound": plan.bound,
         "seed": plan.seed,
@@ -103,6 +132,11 @@ def plan_to_json(plan: Plan) -> str:
 
 def read_plan(path: str | Path) -> Plan:
     """Return the plan in a file. Raises UnusableInput if it is none, or was changed."""
+    return read_plan_file(path).plan
+
+
+def read_plan_file(path: str | Path) -> PlanFile:
+    """Return the content of a plan's file. Raises UnusableInput as `read_plan` does."""
     try:
         with open(path, "rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -110,11 +144,11 @@ def read_plan(path: str | Path) -> Plan:
         raise UnusableInput([error("PW001", "", f"`{path}` cannot be read: {problem.strerror}", help="check the path")]) from None
     if len(data) > MAX_BYTES:
         raise UnusableInput([error("PW002", "", f"`{path}` is larger than {MAX_BYTES >> 20} MiB", help="is this a plan?")])
-    return plan_of(data, path)
+    return plan_file_of(data, path)
 
 
-def plan_of(data: bytes, path: str | Path) -> Plan:
-    """Return the plan in a text from `path`. Raises UnusableInput as `read_plan` does."""
+def plan_file_of(data: bytes, path: str | Path) -> PlanFile:
+    """Return the content of a text from `path`. Raises UnusableInput as `read_plan` does."""
     try:
         form = PlanFileForm.model_validate_json(data)
         plan = _build(form)
@@ -132,7 +166,7 @@ def plan_of(data: bytes, path: str | Path) -> Plan:
     if plan.digest != form.digest:
         message = f"`{path}` was changed after it was made: its digest is {plan.digest[:19]}, it says {form.digest[:19]}"
         raise UnusableInput([error("PW009", "", message, help="make it again with `placewright solve FILE -o plan.json`")])
-    return plan
+    return PlanFile(plan, form.moves.moves() if form.moves else None)
 
 
 def _build(form: PlanFileForm) -> Plan:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from typing import Iterable
 
 from ...models.derivation import Derivation, Figure
 from ...models.findings.span import Span
 from ...solver.explaining.explain import Explanation, SharedAccelerators
 from ...solver.explaining.needs import ComponentNeed
-from ..json import SCHEMA, finding_to_data, release_to_data
+from ..json import attributes, finding_to_data, head_to_data, with_schema
 
 
 def render(explanations: Iterable[Explanation]) -> str:
     """Format the explanations as JSON."""
-    return json.dumps({"schema": SCHEMA, "files": [explanation_to_data(explanation) for explanation in explanations]}, indent=1)
+    return with_schema(files=[explanation_to_data(explanation) for explanation in explanations])
 
 
 def explanation_to_data(explanation: Explanation) -> dict[str, object]:
@@ -22,12 +21,7 @@ def explanation_to_data(explanation: Explanation) -> dict[str, object]:
     report, needs, sharing = explanation.report, explanation.needs, explanation.sharing
     return {
         "file": report.file,
-        "dialect": report.dialect,
-        "release": release_to_data(report.release),
-        "level": report.level,
-        "machines": report.machines or None,
-        "verdict": report.verdict,
-        "missing": [{"what": missing.fact, "add": missing.add} for missing in report.missing],
+        **head_to_data(report),
         "errors": [finding_to_data(finding, report.file) for finding in report.errors],
         "assumed_accelerators_per_node": explanation.assumed or None,
         "needs": {
@@ -89,13 +83,8 @@ def _place(span: Span | None) -> dict[str, object]:
 
 
 def _number(derivation: Derivation) -> dict[str, object]:
-    return {
-        "component": derivation.component,
-        "name": derivation.name,
-        "value": derivation.value,
-        "formula": derivation.formula,
-        "figures": [_figure(figure) for figure in derivation.figures],
-    }
+    figures = [_figure(figure) for figure in derivation.figures]
+    return {**attributes(derivation, "component", "name", "value", "formula"), "figures": figures}
 
 
 def _figure(figure: Figure) -> dict[str, object]:

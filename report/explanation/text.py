@@ -15,6 +15,7 @@ from ...models.report import INCOMPLETE, UNUSABLE, Report
 from ...solver.explaining.demands import DemandText
 from ...solver.explaining.explain import PARTLY, Explanation, SharedAccelerators
 from ...solver.explaining.needs import ComponentNeed, Layout, Needs
+from ...solver.wording import join_names
 from ..grid import grid
 from ..table import resource_ranks, table
 from ..terminal import escape, paint
@@ -141,8 +142,7 @@ def _format_demand(demand: DemandText, file: str) -> str:
 
 
 def _names(names: Iterable[str]) -> str:
-    *first, last = map(escape, names)
-    return f"{', '.join(first)} and {last}" if first else last
+    return join_names([*map(escape, names)])
 
 
 def _add_title(title: str, lines: list[str], colour: bool) -> str:

@@ -6,7 +6,8 @@ from typing import Mapping
 from xml.etree.ElementTree import Element, SubElement
 
 from ...models.account import ESTIMATED, KEPT, Account, BlockBill, SegmentMemory, Usage, group_by_block
-from ..planning.words import bill_name, block_name, parts, resources, seconds, task_name
+from ..planning.words import bill_name, parts, seconds, task_name
+from ..planning.works import place_name
 from .palette import fill
 from .svg import GAP, LINE, SIDE, new_svg, shorten, text, tooltip
 
@@ -32,7 +33,7 @@ def timeline(account: Account, numbers: Mapping[str, int]) -> Element | None:
         start += usage.nanoseconds
     y = float(LINE)
     for place in places:
-        label = _place_name(account, place[0])
+        label = place_name(account, place[0])
         row = SubElement(drawing, "g")
         tooltip(row, [label])
         text(row, 2, y + _BAR - 6, shorten(label, LABEL - 8))
@@ -63,14 +64,6 @@ def _draw_turns(parent: Element, account: Account, usage: Usage, numbers: Mappin
         _bar(parent, x, y, width, "", words, numbers.get(task.component, 0))
         if width > 40:
             text(parent, x + 6, y + _BAR - 6, shorten(task_name(question, task), width - 8), "key start")
-
-
-def _place_name(account: Account, usage: Usage) -> str:
-    question, design = account.planned.question, account.planned.best.design
-    if usage.block is not None:
-        return block_name(question, design.blocks[usage.block])
-    (name,) = usage.components
-    return f"{name} ({resources(account.resources[name], design.options[name])})"
 
 
 def memory(account: Account, numbers: Mapping[str, int]) -> Element | None:
@@ -131,8 +124,9 @@ def stack(drawings: list[tuple[str, Element]]) -> Element:
     width = max(float(drawing.get("width", "0")) for _, drawing in drawings)
     whole, y = new_svg(width + 2 * GAP, 0, "; ".join(drawing.get("aria-label", "") for _, drawing in drawings)), float(GAP)
     for title, drawing in drawings:
-        text(whole, GAP, y + LINE - 4, title, "head")
-        y += LINE + GAP
+        if title:
+            text(whole, GAP, y + LINE - 4, title, "head")
+            y += LINE + GAP
         drawing.set("x", str(GAP))
         drawing.set("y", f"{y:g}")
         whole.append(drawing)

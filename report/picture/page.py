@@ -15,10 +15,11 @@ from ...models.parallel import Parallel
 from ...models.placements.moves import Moves
 from ...models.placements.plan import Plan
 from ...models.record import dataclass
-from ..moves import summary
+from ..moves import HEADS, summary
+from ..moves import rows_of as rows_of_moves
 from ..planning.words import format_difference, format_price, seconds
 from ..rows import key, rows_of
-from ..table import resource_ranks
+from ..table import component_row, objective_rows
 from ..terminal import escape
 from .charts import memory, stack, timeline
 from .palette import add_patterns
@@ -40,6 +41,7 @@ class Picture:
     account : times, memory and alternatives; None without times.
     moves, before : what moved from the plan before, and that plan; None without one.
     data : the JSON text of the answer.
+    note : what the picture lacks, and how to get it; "" if nothing.
     """
 
     title: str
@@ -50,6 +52,7 @@ class Picture:
     moves: Moves | None = None
     before: Plan | None = None
     data: str = ""
+    note: str = ""
 
     @property
     def names(self) -> list[str]:
@@ -93,7 +96,7 @@ def to_html(picture: Picture) -> str:
     add_patterns(patterns, len(picture.names))
     template = Environment(autoescape=True, finalize=_visible).from_string(folder.joinpath("page.html").read_text(encoding="utf-8"))
     return template.render(
-        title=picture.title, verdict=picture.verdict, components=_components(picture), keys=list(map(key, range(len(picture.names)))),
+        title=picture.title, verdict=picture.verdict, note=picture.note, components=_components(picture), keys=list(map(key, range(len(picture.names)))),
         drawings=[(heading, Markup(to_text(drawing))) for heading, drawing in _drawings(picture)], tables=_tables(picture), data=Markup(html.escape(picture.data if len(picture.data) <= MOST_DATA else TOO_LONG)),
         patterns=Markup(to_text(patterns[0])), style=Markup(STYLE), script=Markup(script), script_hash=f"'sha256-{digest}'",
     )  # fmt: skip
@@ -120,10 +123,8 @@ def _components(picture: Picture) -> PageTable:
     plan = picture.plan
     rows = []
     for name in picture.names:
-        nodes = sum(map(len, plan.assignment.node_ranges(name)))
-        degrees = str(picture.degrees[name]) if name in picture.degrees else "-"
-        figures = [str(plan.assignment.world_size(name)), str(nodes), str(plan.assignment.count_held(name))]
-        rows.append([name, *figures, degrees, resource_ranks(plan, plan.assignment.of(name))])
+        *figures, ranks = component_row(plan, name)
+        rows.append([*figures, str(picture.degrees.get(name, "-")), ranks])
     return PageTable("Components", ["component", "world size", "nodes", "accelerators", "degrees", "ranks"], rows, (1, 2, 3))
 
 
@@ -132,14 +133,9 @@ def _tables(picture: Picture) -> list[PageTable]:
     if account is not None:
         tables.append(_alternatives(account))
     if plan.terms:
-        rows = [[term.name, str(term.value), str(term.bound)] for term in plan.terms]
-        tables.append(PageTable("Objective", ["term", "value", "bound"], rows, (1, 2)))
+        tables.append(PageTable("Objective", ["term", "value", "bound"], objective_rows(plan), (1, 2)))
     if (moves := picture.moves) is not None:
-        heads = ["component", "groups of", "before", "now", "kept", "moved", "lost", "ended"]
-        rows = [
-            [part.name, *map(str, (part.size, part.before, part.now, part.kept, part.moved, part.lost, part.ended))] for part in moves.parts
-        ]
-        tables.append(PageTable("Moves", heads, rows, range(1, len(heads)), summary(moves)))
+        tables.append(PageTable("Moves", HEADS, rows_of_moves(moves), range(1, len(HEADS)), summary(moves)))
     return tables
 
 

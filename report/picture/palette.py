@@ -26,5 +26,5 @@ def add_patterns(parent: Element, count: int) -> None:
 
 
 def fill(number: int) -> str:
-    """Return the SVG fill of a component."""
-    return f"url(#k{number})"
+    """Return the SVG fill of a component; its colour alone where the pattern is in a hidden part of the page."""
+    return f"url(#k{number}) {COLOURS[number % len(COLOURS)]}"

@@ -14,18 +14,22 @@ SIDE, GAP, LINE = 40, 4, 18
 IN_A_LINE = 16
 LETTER = 7.3
 """Pixels of a character of the labels, at most."""
-STYLE = (
-    "text{font:12px system-ui,sans-serif;fill:var(--ink,#1b1b1b)}.small{font-size:10px}.head{font-weight:600}"
-    ".key{font:600 10px system-ui,sans-serif;fill:#000;stroke:#fff;stroke-width:2.5px;paint-order:stroke;text-anchor:middle}.start{text-anchor:start}"
-    ".box{fill:none;stroke:var(--ink,#1b1b1b);stroke-opacity:.55}.idle{fill:var(--idle,#f1f1f1)}.taken{fill:#777}.kept{opacity:.5}"
-    ".line{stroke:var(--ink,#1b1b1b);stroke-dasharray:3 2}.on .box{stroke-width:3;stroke-opacity:1}"
-)
+_RULES = (
+    "text{font:12px system-ui,sans-serif;fill:var(--ink,#1b1b1b)}", ".small{font-size:10px}", ".head{font-weight:600}",
+    ".key{font:600 10px system-ui,sans-serif;fill:#000;stroke:#fff;stroke-width:2.5px;paint-order:stroke;text-anchor:middle}", ".start{text-anchor:start}",
+    ".box{fill:none;stroke:var(--ink,#1b1b1b);stroke-opacity:.55}", ".idle{fill:var(--idle,#f1f1f1)}", ".taken{fill:#777}", ".kept{opacity:.5}",
+    ".line{stroke:var(--ink,#1b1b1b);stroke-dasharray:3 2}", ".on .box{stroke-width:3;stroke-opacity:1}",
+)  # fmt: skip
+STYLE = "".join(f".placewright {rule}" for rule in _RULES)
+"""Styles of drawings alone: a notebook has others beside them."""
 
 
 def new_svg(width: float, height: float, label: str) -> Element:
     """Return an empty drawing of a size in pixels, `label` for readers of screens."""
     size = {"width": f"{width:g}", "height": f"{height:g}", "viewBox": f"0 0 {width:g} {height:g}"}
-    return Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "role": "img", "aria-label": escape(label), **size})
+    return Element(
+        "svg", {"xmlns": "http://www.w3.org/2000/svg", "class": "placewright", "role": "img", "aria-label": escape(label), **size}
+    )
 
 
 def text(parent: Element, x: float, y: float, content: str, kind: str = "") -> None:
@@ -126,7 +130,8 @@ def _draw_cell(parent: Element, cell: HeldAccelerator, row: Row, names: Sequence
         top = number * height
         SubElement(box, "rect", {"y": f"{top:.4g}", "width": side, "height": f"{height:.4g}", "fill": fill(holder.component)})
         if height >= 10:
-            text(box, SIDE / 2, round(top + height / 2 + 4, 1), key(holder.component), "key")
+            group = f"·{holder.group}" if holder.group >= 0 and row.count == 1 else ""
+            text(box, SIDE / 2, round(top + height / 2 + 4, 1), f"{key(holder.component)}{group}", "key")
     SubElement(box, "rect", {"width": side, "height": side, "class": "box"})
 
 

@@ -25,6 +25,7 @@ from ...models.planning.option import NO_KIND
 from ...models.planning.planned import CostedDesign, PlanningResult
 from ...models.planning.problem import PlanningProblem
 from ...models.planning.workload import SECOND, SECONDS
+from ..json import attributes
 
 
 def to_data(account: Account) -> Data:
@@ -111,8 +112,7 @@ def _bill(bill: BlockBill) -> Data:
             **({"phase": moment.phase} if moment.segment is None else {}),
             "mebibytes": moment.mebibytes,
             "components": [
-                {"component": entry.component, "mebibytes": entry.mebibytes, "state": entry.state, "origin": entry.origin}
-                | ({"high": entry.high} if entry.origin == ESTIMATED else {})
+                attributes(entry, "component", "mebibytes", "state", "origin") | ({"high": entry.high} if entry.origin == ESTIMATED else {})
                 for entry in moment.entries
             ],
         }
@@ -209,13 +209,8 @@ def sensitivity_data(question: PlanningProblem, sensitivity: Sensitivity) -> Dat
 
 def _flip(question: PlanningProblem, flip: PlanChange) -> Data:
     to = flip.to and {**priced_data(flip.question or question, flip.to), "placed": flip.placed}
-    return {
-        "component": flip.component,
-        "holds": flip.holds / HUNDRED,
-        "flips": flip.flips / HUNDRED,
-        "takes": flip.takes / SECOND,
-        "to": to,
-    }
+    factors = {"holds": flip.holds / HUNDRED, "flips": flip.flips / HUNDRED}
+    return {"component": flip.component, **factors, "takes": flip.takes / SECOND, "to": to}
 
 
 def terms(bill: BlockBill) -> dict[str, list[dict[str, Any]]]:

@@ -23,34 +23,30 @@ def own_placement(account: Account) -> str:
     yours, best = baseline.priced.total, result.best.total
     head = f"yours: {with_unit(seconds(yours))}"
     count, planned_count = baseline.priced.accelerators(result.question), result.best.accelerators(result.question)
+    more, saves = count - planned_count, f"saves {with_unit(seconds(yours - best))} of each iteration"
     if result.question.aim != SECONDS:
-        on = f"{head} on {count} {plural('accelerator', count)}"
+        head = f"{head} on {count} {plural('accelerator', count)}"
         if account.keeps:
-            less = (
-                f"as many as the plan, {format_difference(yours, best)} time"
-                if count == planned_count
-                else f"{planned_count - count} fewer than the plan"
-            )
-            return f"{on}, {'as good as the plan' if result.is_own else less}: keep it\n  {words}" + _notes(baseline)
-        if count == planned_count and yours > best:
-            return f"{on}, as many as the plan, which saves {with_unit(seconds(yours - best))} of each iteration\n  {words}" + _notes(
-                baseline
-            )
-        return f"{on}, the plan's are {planned_count}: {words}" + _notes(baseline)
-    bound = "the bound" if result.proved else "the plan"
-    if not baseline.may_stay(result.question) and yours < best:
-        return f"{head}, {format_difference(yours, best)} than the plan: {words}" + _notes(baseline)
-    far = f"{distance(yours, best)} from {bound}"
-    more = count - planned_count
-    excess = f", on {more} {plural('accelerator', more)} more" if more > 0 else ""
-    if yours == best and not result.is_own and not account.keeps:
-        verdict = f"as long as the plan{excess or (', and not placed as well' if baseline.may_stay(result.question) else '')}"
-    elif account.keeps:
-        less = "as good as the plan" if yours == best else f"{format_difference(yours, best)} than the plan"
-        verdict = f"{far if yours > best else less}: keep it"
+            less = f"{-more} fewer than the plan" if more else f"as many as the plan, {format_difference(yours, best)} time"
+            text = f"{head}, {'as good as the plan' if result.is_own else less}: keep it\n  {words}"
+        elif yours > best and not more:
+            text = f"{head}, as many as the plan, which {saves}\n  {words}"
+        else:
+            text = f"{head}, the plan's are {planned_count}: {words}"
+    elif not baseline.may_stay(result.question) and yours < best:
+        text = f"{head}, {format_difference(yours, best)} than the plan: {words}"
     else:
-        verdict = f"{far}{excess}: the plan saves {with_unit(seconds(yours - best))} of each iteration"
-    return f"{head}, {verdict}\n  {words}" + _notes(baseline)
+        far = f"{distance(yours, best)} from {'the bound' if result.proved else 'the plan'}"
+        excess = f", on {more} {plural('accelerator', more)} more" if more > 0 else ""
+        less = "as good as the plan" if yours == best else f"{format_difference(yours, best)} than the plan"
+        if account.keeps:
+            verdict = f"{far if yours > best else less}: keep it"
+        elif yours == best and not result.is_own:
+            verdict = f"as long as the plan{excess or (', and not placed as well' if baseline.may_stay(result.question) else '')}"
+        else:
+            verdict = f"{far}{excess}: the plan {saves}"
+        text = f"{head}, {verdict}\n  {words}"
+    return text + _notes(baseline)
 
 
 def _notes(baseline: Baseline) -> str:

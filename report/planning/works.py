@@ -31,7 +31,9 @@ def works(account: Account) -> str:
     ]
     for place_usages in places:
         cells = [_format_work(question, usage) for usage in place_usages if usage.segment in segments]
-        rows.append([_place(account, place_usages[0]), *cells, *([_share(place_usages, result.best.traffic)] if len(segments) > 1 else [])])
+        rows.append(
+            [place_name(account, place_usages[0]), *cells, *([_share(place_usages, result.best.traffic)] if len(segments) > 1 else [])]
+        )
     for bill in _list_unplanned(account):
         rows.append([bill_name(question, bill), *(NOT_KNOWN for _ in segments), *(["not known"] if len(segments) > 1 else [])])
     return "\n".join([table(rows), *_idle(account), *_whole(account)])
@@ -49,7 +51,7 @@ def _find_unplanned(account: Account, block: Block) -> list[str]:
     return [name for names in sets for name in names if name not in options]
 
 
-def _place(account: Account, usage: Usage) -> str:
+def place_name(account: Account, usage: Usage) -> str:
     """`rollout, actor (108)`; `reward (16 processes)`."""
     design = account.planned.best.design
     if usage.block is not None:
@@ -165,7 +167,7 @@ def _idle(account: Account) -> list[str]:
                 *(_find_unplanned(account, design.blocks[idle_usages[0].block]) if idle_usages[0].block is not None else []),
             ]
             unless = f", unless {join_names(workers)} {'works' if len(workers) == 1 else 'work'}" if workers else ""
-            lines.append(escape(f"{_place(account, idle_usages[0])} idle {with_unit(seconds(idle))}{unless}: {'; '.join(reasons)}"))
+            lines.append(escape(f"{place_name(account, idle_usages[0])} idle {with_unit(seconds(idle))}{unless}: {'; '.join(reasons)}"))
     return lines
 
 

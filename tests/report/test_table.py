@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 from placewright.models.placements.plan import Plan
-from placewright.report.table import _ranges, components_table, placements_table, table
+from placewright.report.table import _pieces, components_table, placements_table, table
 from placewright.report.wrapping import COLUMNS
 
 
@@ -32,9 +32,11 @@ def test_every_process(heterogeneous: Plan) -> None:
     assert len(placements_table(heterogeneous, "agent").splitlines()) == 401
 
 
-@given(st.integers(0, 1 << 70), st.integers(0, 100))
-def test_a_mask_as_ranges(mask: int, offset: int) -> None:
-    assert sum(1 << (rank - offset) for each in _ranges(mask, offset) for rank in each) == mask
+@given(st.integers(0, 1 << 70))
+def test_a_mask_as_ranges(mask: int) -> None:
+    pieces = _pieces(mask)
+    assert sum(1 << rank for piece in pieces for rank in piece) == mask
+    assert all(first.stop < second.start for first, second in zip(pieces, pieces[1:]))
 
 
 def test_long_and_odd_cells() -> None:

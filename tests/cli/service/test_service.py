@@ -22,6 +22,8 @@ from placewright.cli.service.workers import PLACES
 
 pytest.importorskip("fastapi", reason="needs the extra `serve`")
 TEXT = "cluster: 2x4xH100\ncomponents:\n  actor: {placement: 0-3}\n  rollout: {placement: 4-9}\n"
+LONGER = "cluster: 64x8\ncomponents:\n" + "".join(f"  c{rank}: {{placement: {rank}}}\n" for rank in range(100))
+"""Text that may wait in the pipe of a process, and takes many milliseconds."""
 KEY = "a-key-for-tests"
 
 
@@ -182,16 +184,27 @@ def test_a_body_that_does_not_come_is_waited_for_no_longer_than_the_limit(tmp_pa
         assert hurried.ask("GET", "/health")[1]["waiting"] == 0
 
 
+def waiting(service: Service) -> int:
+    """Number of requests that the service has not answered."""
+    return int(service.ask("GET", "/health")[1]["waiting"])
+
+
+def flood(service: Service, text: str, count: int) -> list[http.client.HTTPConnection]:
+    """Clients whose requests the service has taken; its processes are stopped."""
+    clients = [http.client.HTTPConnection("127.0.0.1", service.connection.port, timeout=60) for _ in range(count)]
+    for client in clients:
+        client.request("POST", "/verify", json.dumps({"text": text}), {"Authorization": f"Bearer {KEY}"})
+    while waiting(service) < min(count, PLACES):
+        time.sleep(0.01)
+    return clients
+
+
 def test_a_flood_is_refused_and_what_was_taken_is_answered(service: Service) -> None:
     service.connection.close()  # which the service does too, of an idle one
     assert service.ask("POST", "/verify", {"text": TEXT})[0] == 200
     (worker,) = processes_of(service.program.pid)
     os.kill(worker, signal.SIGSTOP)
-    clients = [http.client.HTTPConnection("127.0.0.1", service.connection.port, timeout=60) for _ in range(3 * PLACES)]
-    for client in clients:
-        client.request("POST", "/verify", json.dumps({"text": TEXT}), {"Authorization": f"Bearer {KEY}"})
-    while service.ask("GET", "/health")[1]["waiting"] < PLACES:
-        time.sleep(0.01)
+    clients = flood(service, TEXT, 3 * PLACES)
     os.kill(worker, signal.SIGCONT)
     answers = [client.getresponse() for client in clients]
     assert {answer.status for answer in answers} == {200, 503}
@@ -213,3 +226,42 @@ def test_an_address_that_is_taken_or_unknown_is_unusable(host: str, capsys: pyte
     with socket.create_server(("127.0.0.1", 0)) as taken:
         assert run(["serve-verify", "--host", host, "--port", str(taken.getsockname()[1])]) == 2
     assert "the service cannot listen on" in capsys.readouterr().err
+
+
+def signal_all(processes: list[int], number: signal.Signals) -> None:
+    for process in processes:
+        os.kill(process, number)
+
+
+def stopped_under_load(service: Service) -> tuple[list[int], list[http.client.HTTPConnection]]:
+    """Processes stopped amid the answers to clients, and the clients."""
+    assert service.ask("POST", "/verify", {"text": TEXT})[0] == 200
+    processes = processes_of(service.program.pid)
+    signal_all(processes, signal.SIGSTOP)
+    clients = flood(service, LONGER, PLACES)
+    signal_all(processes, signal.SIGCONT)
+    while waiting(service) == PLACES:
+        time.sleep(0.001)
+    signal_all(processes, signal.SIGSTOP)
+    assert waiting(service) > 4
+    return processes, clients
+
+
+def test_a_process_that_is_lost_under_load_costs_one_answer(tmp_path: Path) -> None:
+    with serving(tmp_path) as running:
+        (process,), clients = stopped_under_load(running)
+        os.kill(process, signal.SIGKILL)
+        assert sorted(client.getresponse().status for client in clients) == [200] * (PLACES - 1) + [500]
+        running.connection.close()  # which the service does too, of an idle one
+        assert waiting(running) == 0
+
+
+def test_what_waits_behind_a_process_that_hangs_is_answered_by_others(tmp_path: Path) -> None:
+    with serving(tmp_path, "--processes", "2", "--limit", "6") as running:
+        (_, other), clients = stopped_under_load(running)
+        os.kill(other, signal.SIGCONT)
+        begun = time.monotonic()
+        while waiting(running) > 1:
+            time.sleep(0.01)
+        assert time.monotonic() - begun < 6  # before the process that hangs is ended
+        assert sorted(client.getresponse().status for client in clients) == [200] * (PLACES - 1) + [504]

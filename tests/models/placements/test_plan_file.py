@@ -9,17 +9,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from placewright.cli.options.standard_input import plan_in
+from placewright.cli.options.standard_input import plan_file_in
 from placewright.models.findings.finding import UnusableInput
 from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.node import Hardware, Node, accelerators
 from placewright.models.machines.node_group import NODE, EnvConfig, NodeGroup
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import Assignment
+from placewright.models.placements.moves import GroupMoves, Moves, Trade
 from placewright.models.placements.plan import OPTIMAL, Plan, TermValue
-from placewright.models.placements.plan_file import plan_to_json, read_plan
+from placewright.models.placements.plan_file import plan_to_json, read_plan, read_plan_file
 from placewright.models.placements.run import Run
 from placewright.models.text.files import write_whole
+from placewright.report.solution import to_json
 
 MACHINES = read_shorthand("2x8xH100+1x0")
 assert isinstance(MACHINES, Cluster)
@@ -62,7 +64,7 @@ def test_a_plan_that_is_too_large_is_refused_with_the_limit_of_plans(tmp_path: P
     with path.open("r+b") as file:
         file.truncate((64 << 20) + 1)
     with pytest.raises(UnusableInput, match="is larger than 64 MiB"):
-        plan_in(str(path))
+        plan_file_in(str(path))
 
 
 def test_a_plan_that_is_written_and_read_is_the_same(tmp_path: Path) -> None:
@@ -73,6 +75,31 @@ def test_a_plan_that_is_written_and_read_is_the_same(tmp_path: Path) -> None:
     assert again.digest == PLAN.digest
     assert again.placements("actor") == PLAN.placements("actor")
     assert again.cluster.groups["a800"].env_configs == GROUPS[0].env_configs
+
+
+def test_a_plans_file_holds_the_moves_from_the_plan_before(tmp_path: Path) -> None:
+    parts = (GroupMoves("actor", 2, before=8, now=8, lost=4, kept=3, renumbered=1), GroupMoves("env", 1, 1, 0, 0, 0))
+    path = tmp_path / "plan.json"
+    for moves in (
+        Moves(parts, bound=1, before=(("extra racks", 1),), trade=Trade(2, "extra racks", 1)),
+        Moves(parts, bound=0, no_trade=True, traffic_first=True),
+        None,
+    ):
+        write_whole(path, to_json(PLAN, moves))
+        assert read_plan_file(path) == (PLAN, moves)
+    data = json.loads(to_json(PLAN, Moves(parts, bound=1)))
+    assert refused(changed(tmp_path, moves={**data["moves"], "bound": "<b>"})).startswith("PW008 `plan.json` is not a plan: moves.bound")
+
+
+@pytest.mark.parametrize(("shorthand", "model"), [("1x2", None), ("1x2xH100", "H100"), ("1x2xNV_GPU:X9", "X9"), ("1x2xNPU:X9", "NPU:X9")])
+def test_accelerators_are_written_as_they_were_named(shorthand: str, model: str | None, tmp_path: Path) -> None:
+    machines = read_shorthand(shorthand)
+    assert isinstance(machines, Cluster)
+    plan = Plan(machines, Assignment({"actor": (Run(range(2), 0),)}), OPTIMAL)
+    write_whole(tmp_path / "plan.json", plan_to_json(plan))
+    (node,) = json.loads(plan_to_json(plan))["cluster"]["nodes"]
+    assert node["accelerators"].get("model") == model
+    assert read_plan(tmp_path / "plan.json").digest == plan.digest
 
 
 def test_numa_domains_and_zones_are_parts_of_the_digest(tmp_path: Path) -> None:
