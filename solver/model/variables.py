@@ -16,6 +16,7 @@ from ...models.machines.topology import NODE_LEVEL, domains
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ..layout.bundle import Bundle
+from ..layout.capacities import rooms_of
 from ..layout.cells import Cell, numa_domains
 from ..layout.layout import Count, Layout, Values
 from ..layout.parts import bits
@@ -106,18 +107,17 @@ class Variables(ConstraintModel):
             if bundle in self._ranges:
                 self._touched[key] = self._ranges[bundle].touches(self.layout.domains(level)[name])
             else:
-                amount = self.accelerators_in(bundle, level, name)
-                limit = 0 if isinstance(amount, int) else self.room(bundle, level, name)
-                self._touched[key] = self._some(amount, limit, f"{bundle.name} touches {name or level}")
+                amount, most = self.accelerators_in(bundle, level, name), rooms_of(self.layout).most(bundle, level, name)
+                self._touched[key] = self._some(amount, most, f"{bundle.name} touches {name or level}", bundle.whole(level))
         return self._touched[key]
 
-    def _some(self, amount: Amount, limit: int, name: str) -> Amount:
-        """Return 1 exactly if an amount of at most `limit` is positive, else 0."""
+    def _some(self, amount: Amount, limit: int, name: str, minimum: int = 1) -> Amount:
+        """Return 1 exactly if an amount is positive, then from `minimum` to `limit`, else 0."""
         if isinstance(amount, int):
             return int(amount > 0)
         indicator = self.boolean(name)
         self.require(amount <= limit * indicator)
-        self.require(amount >= indicator)
+        self.require(amount >= minimum * indicator)
         return indicator
 
     def room(self, bundle: Bundle, level: str, name: str) -> int:
