@@ -28,10 +28,16 @@ __all__ = ["Amount", "Condition", "Variables", "total"]
 
 
 class Variables(ConstraintModel):
-    """Decision variables of a problem, and the amounts for rules and objectives."""
+    """Decision variables of a problem, and the amounts for rules and objectives.
 
-    def __init__(self, problem: Problem, layout: Layout | None = None) -> None:
+    Parameters
+    ----------
+    is_complete : True if all rules are posted: then indicators of domains may imply what these demand.
+    """
+
+    def __init__(self, problem: Problem, layout: Layout | None = None, is_complete: bool = False) -> None:
         super().__init__()
+        self._is_complete = is_complete
         self.problem = problem
         self.layout = layout or Layout(problem)
         self.bundles, self.cells = self.layout.bundles, self.layout.cells
@@ -107,8 +113,9 @@ class Variables(ConstraintModel):
             if bundle in self._ranges:
                 self._touched[key] = self._ranges[bundle].touches(self.layout.domains(level)[name])
             else:
-                amount, most = self.accelerators_in(bundle, level, name), rooms_of(self.layout).most(bundle, level, name)
-                self._touched[key] = self._some(amount, most, f"{bundle.name} touches {name or level}", bundle.whole(level))
+                amount, minimum = self.accelerators_in(bundle, level, name), bundle.whole(level) if self._is_complete else 1
+                limit = 0 if isinstance(amount, int) else self.room(bundle, level, name)
+                self._touched[key] = self._some(amount, limit, f"{bundle.name} touches {name or level}", minimum)
         return self._touched[key]
 
     def _some(self, amount: Amount, limit: int, name: str, minimum: int = 1) -> Amount:
@@ -122,6 +129,8 @@ class Variables(ConstraintModel):
 
     def room(self, bundle: Bundle, level: str, name: str) -> int:
         """Return an upper bound on a searched bundle's resources in a domain."""
+        if self._is_complete:
+            return rooms_of(self.layout).most(bundle, level, name)
         return sum(self.layout.pieces(bundle, cell, 1) for cell in self.layout.domains(level)[name])
 
     def wholes(self, bundle: Bundle, level: str, name: str) -> Amount:
