@@ -17,7 +17,7 @@ from .rules import RULES
 
 def compile(problem: Problem, layout: Layout | None = None, rules: Iterable[Rule[Any]] = RULES) -> Variables:
     """Build the CP-SAT model of a problem under some rules, without an objective: see `aim`."""
-    variables = Variables(problem, layout)
+    variables = Variables(problem, layout, is_complete=rules is RULES)
     for rule in rules:
         for subject in rule.subjects(problem):
             rule.encode(problem, subject, variables)
@@ -27,8 +27,9 @@ def compile(problem: Problem, layout: Layout | None = None, rules: Iterable[Rule
 def aim(variables: Variables, tier: Tier) -> Amount:
     """Make a tier the objective of the model, and return the amount."""
     amount = encode_tier(variables, tier)
-    for cut in CUTS:
-        variables.once(cut, lambda cut=cut: cut(variables) or 0)  # type: ignore[misc]
+    for level in dict.fromkeys(term.level for term, _ in tier.members if isinstance(term, DomainTerm)):
+        for cut in CUTS:
+            variables.once((cut, level), lambda cut=cut, level=level: cut(variables, (level,)) or 0)  # type: ignore[misc]
     variables.minimise(amount)
     return amount
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Callable, Iterator
+from typing import Callable, Iterator, Sequence
 
 from ..models.machines.topology import LEVELS
 from .layout.bundle import Bundle
@@ -19,7 +19,7 @@ Senders = dict[Bundle, dict[Bundle, UncoveredCost]]
 """Receiver -> sender -> link of weights; without cycles."""
 
 
-def domains_of_subsets(variables: Variables) -> None:
+def domains_of_subsets(variables: Variables, levels: Sequence[str] = LEVELS) -> None:
     """Post lower bounds on the domains touched by sets of components.
 
     The touched domains hold the least amounts of all members, and no domain holds more than its
@@ -27,7 +27,7 @@ def domains_of_subsets(variables: Variables) -> None:
     its sender: in every touched domain some member has no sender there. Beside many bundles all
     such members count so, which is the strongest row; beside few also none or one of them.
     """
-    for level in LEVELS:
+    for level in levels:
         senders = find_senders(variables.layout, level)
         for members, fewest_domains in subset_rows(variables.layout, level):
             links = {bundle: link for bundle in members for sender, link in senders.get(bundle, {}).items() if sender in members}
@@ -86,5 +86,5 @@ def _above(senders: Senders, bundle: Bundle) -> set[Bundle]:
     return set(direct).union(*(_above(senders, sender) for sender in direct))
 
 
-Cut = Callable[[Variables], None]
+Cut = Callable[..., None]
 CUTS: tuple[Cut, ...] = (domains_of_subsets,)

@@ -45,6 +45,12 @@ def _neighbourhoods() -> None:
     TierSearch._improve = lambda self, limit: self._run(limit, Method.AUTOMATIC)  # type: ignore[method-assign]
 
 
+def _merged() -> None:
+    from placewright.solver.searching import tiers
+
+    tiers.merge_receivers = lambda layout: None
+
+
 def _cuts() -> None:
     from placewright.solver import compile
 
@@ -57,6 +63,7 @@ _STAGES: Mapping[str, Callable[[], None]] = {
     "rows of terms": _rows,
     "restricted searches": _restricted,
     "neighbourhoods": _neighbourhoods,
+    "merged problem": _merged,
     "cuts": _cuts,
 }
 ABLATIONS = tuple(WITHOUT + stage for stage in _STAGES)

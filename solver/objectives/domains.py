@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from math import gcd
-from typing import TYPE_CHECKING, Mapping, Sequence
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Mapping
 
 from ...models.component import Component
 from ...models.machines.node_group import NODE
 from ...models.machines.topology import domain, domains
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
+from ..layout.capacities import rooms_of
 from ..stretches import amounts_in
 from .term import Aggregate
 
@@ -21,65 +20,8 @@ if TYPE_CHECKING:
     from ..model.variables import Variables
 
 
-_ROOMS: WeakKeyDictionary[Layout, DomainCapacities] = WeakKeyDictionary()
 WORDS = {"zone": "zones", "rack": "racks", "nvlink_domain": "NVLink domains"}
 """Level of the topology -> plural name of the domains in output."""
-
-
-class DomainCapacities:
-    """Capacities of domains for the searched bundles of a layout.
-
-    All are upper bounds on the resources of an answer there.
-    """
-
-    def __init__(self, layout: Layout) -> None:
-        self.layout = layout
-        self._most: dict[tuple[Bundle, str, str], int] = {}
-
-    def names(self, level: str) -> Sequence[str]:
-        """Return the domains of a level."""
-        return list(self.layout.domains(level))
-
-    def most(self, bundle: Bundle, level: str, name: str) -> int:
-        """Return the most resources of the bundle in the domain, placed alone."""
-        key = (bundle, level, name)
-        if bundle.fixed:
-            nodes = {node.rank for cell in self.layout.domains(level).get(name, ()) for node in cell.nodes}
-            return sum(mask.bit_count() for node, mask in self.layout.fixed[bundle].items() if node in nodes)
-        if key not in self._most:
-            piece = bundle.whole(level)
-            limit = min(self.together([bundle], level, name), bundle.most * bundle.unit, self._share(bundle, level))
-            self._most[key] = limit // piece * piece
-        return self._most[key]
-
-    def together(self, bundles: Sequence[Bundle], level: str, name: str) -> int:
-        """Return the most resources of bundles of the same pool in the domain."""
-        pool, capacity = self.layout.pool_of[bundles[0]], 0
-        for cell in self.layout.domains(level).get(name, ()):
-            present = [bundle for bundle in bundles if cell.nodes[0].rank in self.layout.eligible[bundle]]
-            if present:
-                size = gcd(*(bundle.unit for bundle in present))
-                inner_count = sum(self.layout.count_enclosed(bundle, cell) for bundle in present)
-                free = self.layout.room(cell, pool)
-                capacity += size * ((free.pieces(1) + inner_count) // size if inner_count else free.pieces(size))
-        return capacity
-
-    def _share(self, bundle: Bundle, level: str) -> int:
-        """Return the bundle's limit per domain of the level, from demands to spread."""
-        limit = most = bundle.most * bundle.unit
-        for component in bundle.components:
-            groups = min(component.most, most) // component.group_size
-            for spread in component.spread:
-                if spread.level == level:
-                    limit = min(limit, -(-groups * spread.percent // 100) * component.group_size)
-        return limit
-
-
-def rooms_of(layout: Layout) -> DomainCapacities:
-    """Return the capacities of a layout, computed once."""
-    if layout not in _ROOMS:
-        _ROOMS[layout] = DomainCapacities(layout)
-    return _ROOMS[layout]
 
 
 def count_held(problem: Problem, assignment: Assignment, component: Component, level: str) -> Mapping[str, int]:
@@ -198,23 +140,15 @@ def fewest_of(capacities: list[int], demand: int) -> int:
 
 
 def domain_rows(variables: Variables, bundle: Bundle, level: str) -> None:
-    """Post rows between indicators and resources of the bundle in domains.
+    """Post that the touched domains hold the bundle's least amount, and are enough.
 
-    In a domain that it touches, the bundle holds at least a group and at most the capacity; the
-    domains together hold its least amount. Other rules imply these rows: they tell a linear
-    relaxation the cost of a part of a domain.
+    Other rules imply these rows: they tell a linear relaxation the cost of a part of a domain.
     """
 
     def post() -> Amount:
         capacities = rooms_of(variables.layout)
-        limits = []
-        for name in capacities.names(level):
-            if most := capacities.most(bundle, level, name):
-                indicator = touches(variables, bundle.components[0], level, name)
-                resources = variables.accelerators_in(bundle, level, name)
-                variables.at_most(resources, most * indicator)
-                variables.at_most(bundle.whole(level) * indicator, resources)
-                limits.append(most * indicator)
+        component, names = bundle.components[0], capacities.names(level)
+        limits = (capacities.most(bundle, level, name) * touches(variables, component, level, name) for name in names)
         variables.at_most(bundle.least * bundle.unit, variables.total(limits))
         variables.at_most(fewest(variables.layout, bundle, level), count_of(variables, bundle, level))
         return 0

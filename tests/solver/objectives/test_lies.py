@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any, Callable
 
 import pytest
+from placewright.solver.layout.capacities import DomainCapacities
 from placewright.solver.objectives import domains, traffic
-from placewright.solver.objectives.domains import DomainCapacities
 from placewright.solver.objectives.traffic import Collectives, LinkCost, Streams, UncoveredCost, UnservedCost, WeightSync
 
 from .. import parity

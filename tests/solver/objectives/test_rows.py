@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from placewright.solver.compile import encode_tier
 from placewright.solver.cuts import CUTS
+from placewright.solver.layout.capacities import DomainCapacities
 from placewright.solver.model.variables import Variables
 from placewright.solver.objectives import domains, traffic
-from placewright.solver.objectives.domains import DomainCapacities
 from placewright.solver.objectives.tiers import tiers
 from placewright.solver.rules import RULES
 
