@@ -81,11 +81,11 @@ def load_every(
     readings = loading.load_all(str(file), *how) if text is None else loading.read_all(Source(PASTED, text), *how)
     if model_config is None:
         return readings
+    from .models.dialects.agreement import with_policy
     from .models.model_cards.card import read_model_config
-    from .models.resolving import with_models
 
     card = read_model_config(str(model_config))
-    return [with_models(reading, card) for reading in readings]
+    return [with_policy(reading, card) for reading in readings]
 
 
 def text_of(file: str | Path | Mapping[str, Any]) -> str | None:

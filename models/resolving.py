@@ -194,12 +194,8 @@ def with_models(reading: Reading, policy_card: ModelCard | None = None) -> Readi
         new_findings += [finding for finding in foreign_model_notes(problem, models, policy_card) if finding not in reading.findings]
     by_name = {component.name: component for component in problem.components}
     new_findings += [finding for finding in map(reading.judge, length_findings(models, by_name)) if finding not in reading.findings]
-    job, all_findings, read_for = replace(problem.job, models=models), (*reading.findings, *new_findings), reading.session.for_release
-    if read_for is not None and any(finding.severity is Severity.ERROR for finding in new_findings):
-        from .dialects.agreement import share_errors
-
-        all_findings = share_errors(reading.document, all_findings, lambda release: read_for(release).findings)
-    return with_traffic(replace(reading, problem=replace(problem, job=job), findings=all_findings))
+    job = replace(problem.job, models=models)
+    return with_traffic(replace(reading, problem=replace(problem, job=job), findings=(*reading.findings, *new_findings)))
 
 
 @dataclass(frozen=True)

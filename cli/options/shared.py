@@ -152,9 +152,9 @@ class ReadOptions:
 
     def with_model(self, reading: Reading) -> Reading:
         """Return a reading with the model of `--model-config`, if one is named."""
-        from ...models.resolving import with_models
+        from ...models.dialects.agreement import with_policy
 
-        return with_models(reading, self.model) if self.model else reading
+        return with_policy(reading, self.model) if self.model else reading
 
 
 def _settings_by_path(ctx: click.Context) -> tuple[tuple[str, dict[str, Any]], ...]:

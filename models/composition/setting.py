@@ -7,7 +7,6 @@ hydra/core/override_parser. The longest token wins; of equally long tokens, the 
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import replace
 from typing import Callable
 
@@ -100,6 +99,8 @@ def tokens_of(text: str, position: int, span: Span) -> list[Token]:
     while position < len(text):
         matches = [(name, match.end()) for name, pattern in _TOKENS.items() if (match := pattern.match(text, position))]
         if not matches:
+            import unicodedata  # only a mistake needs it
+
             letter, help_ = text[position], _suggest_quotes(tokens)
             kind = "" if letter.isascii() or letter.isalpha() else f" ({unicodedata.name(letter, hex(ord(letter))).lower()})"
             help_ = "write straight quotes: `'a b'`" if letter in "\u201c\u201d\u201e\u2018\u2019" else help_

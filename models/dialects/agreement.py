@@ -7,10 +7,13 @@ from typing import Callable, Sequence
 from ..findings.causes import skeleton
 from ..findings.finding import Finding, Severity, Unchecked, UnusableInput
 from ..findings.span import Span
+from ..machines.cluster import Cluster
+from ..model_cards.card import ModelCard
 from ..reading import Reading
 from ..record import replace
 from ..releases.choice import ReleaseChoice, state_release
 from ..releases.release import Release, spans_of
+from ..resolving import with_models
 from ..text.document import Document
 
 
@@ -29,6 +32,19 @@ def with_shared_errors(reading: Reading, read: Callable[[Document], Reading]) ->
     findings = share_errors(document, reading.findings, lambda release: read_for(release).findings)
     gaps = (*reading.unchecked, *unknown_release(choice, findings))
     return replace(reading, findings=findings, unchecked=gaps, session=replace(reading.session, for_release=read_for))
+
+
+def with_policy(reading: Reading, card: ModelCard) -> Reading:
+    """Return a reading with the user's model, with the errors that the possible releases share."""
+
+    def read(text: str, machines: Cluster | None = None, /) -> Reading:
+        return with_policy(reading.session.read(text, machines), card)
+
+    result = with_models(reading, card)
+    findings, session, read_for = result.findings, result.session, result.session.for_release
+    if read_for is not None and len(findings) > len(reading.findings):
+        findings = share_errors(result.document, findings, lambda release: read_for(release).findings)
+    return replace(result, findings=findings, session=replace(session, as_before=read if session.as_before is not None else None))
 
 
 def share_errors(

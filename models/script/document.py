@@ -247,11 +247,11 @@ def _document(script: InterpretedScript, program_start: StartedProgram, number: 
         documents = documents_of(source_text, composer)
         return documents[min(number, len(documents)) - 1]
 
-    main, found = program_start.written, program_start.found
+    main, main_path = program_start.written, program_start.found
     if main is not None:
         composer.library.parts.pop(main.name, None)  # of another text of the script
-    elif found is not None:
-        main = composer.library.source(found.path, found.name)
+    elif main_path is not None:
+        main = composer.library.source(main_path.path, main_path.name)
     document = _compose_command(source, words, program, composer, again, main, program_start.added)
     findings = (*script.findings, *_line_ends(launch, source), *words.findings, *lost_findings, *document.findings)
     return replace(document, findings=findings, unchecked=(*script.unchecked, *words.unchecked, *document.unchecked, *gaps))

@@ -6,7 +6,6 @@ A loop over known words or with a known condition is interpreted turn by turn, a
 from __future__ import annotations
 
 import operator
-import re
 from abc import abstractmethod
 from contextlib import contextmanager
 from dataclasses import field, replace
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Callable, Iterator, Mapping, Sequence
 from ..record import dataclass
 from .expand import Expander, NotComputed, fits, names_assigned
 from .launch import StartedCommand
-from .pieces import Place, VariableValue, WordText, derive, join, merge_values
+from .pieces import Place, VariableValue, WordText, join, merge_values
 from .state import INPUT, OUTPUT, LimitExceeded
 from .syntax import Part
 
@@ -36,10 +35,6 @@ _NUMBERS: dict[str, Callable[[int, int], bool]] = {
     "-eq": operator.eq, "-ne": operator.ne, "-lt": operator.lt,
     "-le": operator.le, "-gt": operator.gt, "-ge": operator.ge,
 }  # fmt: skip
-_REGEX = re.compile(r"(?!.*(?:[*+?}][*+?]|\)[*+{]|\[[:=.]))[\w^$*+?|() \[\]./:,=@{}-]{1,80}", re.ASCII)
-"""Expressions that mean the same in Python, without repeated groups: these may take too long."""
-_SUBJECT, _MOST_REPEATED = re.compile(r"[^\n]{0,400}"), 3
-_MATCHES = "BASH_REMATCH"
 _COMPARING = (*_NUMBERS, "=", "==", "!=", "<", ">", "=~", "-nt", "-ot", "-ef")
 
 
@@ -353,8 +348,8 @@ class ControlFlow(Expander):
         if sign in _NUMBERS:
             numbers = [int(self.calculate(text, text.place(0, 1)).plain) for text in (left, right)]
             return _unless_unset(_NUMBERS[sign](*numbers), left, right)
-        if sign == "=~" and not {*operand.sign} & {*"'\"\\"} and _REGEX.fullmatch(right.plain) and _SUBJECT.fullmatch(left.plain):
-            return self._match(left, right)
+        if sign == "=~" and not {*operand.sign} & {*"'\"\\"} and (matches := self.state.match(left, right)) is not None:
+            return _unless_unset(matches, left, right)
         if sign not in ("=", "==", "!="):
             return Truth.of(None, left, right, why=f"`{sign}` is not followed")
         same = left.plain == right.plain if operand.parts is None else fits(left.plain, self.pattern(operand.parts))
@@ -367,22 +362,6 @@ class ControlFlow(Expander):
         if value is None:
             return Truth(False, depends=frozenset({name} - self.state.variables.keys()))
         return Truth.of(True if value.known else None, value, why=value.why_unknown)
-
-    def _match(self, left: WordText, pattern: WordText) -> Truth:
-        """Evaluate `left =~ pattern`, which sets `BASH_REMATCH`."""
-        place = left.place(0, 1)
-        self.state.variables[_MATCHES] = WordText.unknown(f"${_MATCHES}", place, "`=~` is not followed")
-        try:
-            is_short = len(re.findall(r"[*+{]", pattern.plain)) <= _MOST_REPEATED
-            found = re.search(pattern.plain, left.plain) if is_short else None
-        except re.error:
-            is_short = False
-        if not is_short:
-            return Truth.of(None, left, pattern, why="`=~` is not followed")
-        if found is None or "|" not in pattern.plain:  # of alternatives, bash takes the longest
-            texts = (found[0], *found.groups("")) if found else ()
-            self.state.variables[_MATCHES] = [derive(text, [left, pattern], place) for text in texts]
-        return _unless_unset(found is not None, left, pattern)
 
     # -- loops
 

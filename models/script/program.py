@@ -164,7 +164,7 @@ class StartedProgram:
 
     @cached_property
     def written(self) -> Source | None:
-        """Main file that the script itself writes before, with a text that depends on nothing else."""
+        """Main file that the script writes before, without unknown parts; else None."""
         end = "/".join(["", *os.path.normpath(os.path.join(self._path, self._named)).split("/")[-2:]])
         texts = self.launch.started.written.items() if self.configuration else ()
         return next((Source(path[1:], text) for path, text in texts if path.endswith(end) and not self._editor_of(path)), None)

@@ -47,6 +47,11 @@ class ExpansionBudget:
             raise LimitExceeded(f"the script takes more than {MAX_STEPS:,} steps")
 
 
+_EXPRESSION = re.compile(r"(?!.*(?:[*+?}][*+?]|\)[*+{]|\[[:=.]))[\w^$*+?|() \[\]./:,=@{}-]{1,80}", re.ASCII)
+"""Expressions that mean the same in Python, without repeated groups: these may take too long."""
+_SUBJECT, _MOST_REPEATED, _MATCHES = re.compile(r"[^\n]{0,400}"), 3, "BASH_REMATCH"
+
+
 @dataclass
 class State:
     """Variables and functions of a script, with the arguments as the array `@`.
@@ -113,6 +118,22 @@ class State:
             path = self.folder if name == "PWD" else ""
             return WordText.unknown(f"${name}", place, f"`{name}` is what it is where the script runs", path)
         return WordText.unknown(f"${name}", place, self.elsewhere) if self.elsewhere else None
+
+    def match(self, subject: WordText, pattern: WordText) -> bool | None:
+        """Evaluate `subject =~ pattern`, which sets `BASH_REMATCH`; None if it is not followed."""
+        place = subject.place(0, 1)
+        self.variables[_MATCHES] = WordText.unknown(f"${_MATCHES}", place, "`=~` is not followed")
+        is_simple = _EXPRESSION.fullmatch(pattern.plain) and len(re.findall(r"[*+{]", pattern.plain)) <= _MOST_REPEATED
+        if not (is_simple and _SUBJECT.fullmatch(subject.plain)):
+            return None
+        try:
+            match = re.search(pattern.plain, subject.plain)
+        except re.error:
+            return None
+        if match is None or "|" not in pattern.plain:  # of alternatives, bash takes the longest
+            texts = (match[0], *match.groups("")) if match else ()
+            self.variables[_MATCHES] = [derive(text, [subject, pattern], place) for text in texts]
+        return match is not None
 
     @property
     def arguments(self) -> list[WordText]:
@@ -192,7 +213,7 @@ class State:
 
     @property
     def written_texts(self) -> dict[str, str]:
-        """Path -> text of the files that the script itself writes, where it depends on nothing else."""
+        """Path -> text of the files that the script writes, without unknown parts."""
         files = ((name, text) for name, text in self.variables.items() if name[0] == "/" and isinstance(text, WordText))
         return {name: text.plain for name, text in files if text.known and text.certain and not text.assumed}
 

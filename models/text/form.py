@@ -306,11 +306,11 @@ def fill(form: type[AnyForm], value: Value, subject: str, where: str, code: str 
 
 
 def _is_consequence(form: type[Form], fault: FormFault, faults: Sequence[FormFault]) -> bool:
-    """Return True if a fault is due to another: a misspelt key, or a value that should be the map of a key beside."""
+    """Return True if a fault follows from a misspelt key or a wrong map beside."""
     if fault.kind == MISSING:
         return _is_misspelt(fault, faults)
     holder = holder_of(form, fault.place) if fault.kind == UNKNOWN_KEY else ""
-    return bool(holder) and any((*fault.place[:-1], holder) == other.place for other in faults)
+    return bool(holder) and any((*fault.place[:-1], holder) == peer.place for peer in faults)
 
 
 def _is_misspelt(missing: FormFault, faults: Sequence[FormFault]) -> bool:
@@ -320,10 +320,10 @@ def _is_misspelt(missing: FormFault, faults: Sequence[FormFault]) -> bool:
     return any(nearest(str(name), [str(key)]) for name in unknown_keys)
 
 
-def _finding(form: type[Form], value: Value, fault: FormFault, subject: str, where: str, code: str, others: Sequence[FormFault]) -> Finding:
+def _finding(form: type[Form], value: Value, fault: FormFault, subject: str, where: str, code: str, peers: Sequence[FormFault]) -> Finding:
     finding = _find_fault(form, value, fault, subject, where, code)
-    paths = [f"`{'.'.join(map(str, (*other.place, *other.inside)))}`" for other in others[:MOST_LISTED]]
-    more = f" and {len(others) - MOST_LISTED} more" if len(others) > MOST_LISTED else ""
+    paths = [f"`{'.'.join(map(str, (*peer.place, *peer.inside)))}`" for peer in peers[:MOST_LISTED]]
+    more = f" and {len(peers) - MOST_LISTED} more" if len(peers) > MOST_LISTED else ""
     return replace(finding, notes=(*finding.notes, f"the same of {', '.join(paths)}{more}")) if paths else finding
 
 

@@ -276,7 +276,8 @@ class EvenShares:
         if counts:
             text += f", or give {share.component} {' or '.join(map(str, counts))} {plural('process', counts[-1])}"
         part = share.amount // processes if processes and share.amount % processes == 0 else 0
-        if share.multiple_name and part % share.multiple and " x " not in share.multiple_name:
+        demands = sum(share.multiple_name in peer.multiple_name.split(" x ") for peer in problem.shares)
+        if demands == 1 and part % share.multiple:  # no other share depends on it
             lower_size = next(size for size in range(share.multiple, 0, -1) if part % size == 0)
             upper_size = next((size for size in range(share.multiple, part + 1) if part % size == 0), None)
             text += f", or set `{share.multiple_name}` to {lower_size}{f' or {upper_size}' if upper_size else ''}"

@@ -21,7 +21,7 @@ from .few_ranks import EIGHT, TWO_NODES, only, ranks
             6,
             2,
             "6 environments over the 2 processes of env are 3 each, no multiple of 2",
-            "set `total_num_envs` to 4 or 8, or give env 1 or 3 processes",
+            "set `total_num_envs` to 4 or 8, or give env 1 or 3 processes, or set `group_size` to 1 or 3",
         ),
         (5, 1, "5 environments over the 2 processes of env leave 1 over", "set `total_num_envs` to 4 or 6, or give env 1 or 5 processes"),
         (

@@ -8,13 +8,13 @@ from typing import Sequence
 
 import pytest
 from placewright.models.composition import Composer
+from placewright.models.dialects.agreement import with_policy
 from placewright.models.dialects.load import load, read
 from placewright.models.findings.finding import Finding, Severity, error
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.model_cards import ModelCard
 from placewright.models.reading import Reading
 from placewright.models.releases.release import Release
-from placewright.models.resolving import with_models
 from placewright.models.text.source import Source
 from placewright.planner.verify import verify
 
@@ -151,7 +151,7 @@ def test_positions_of_a_model_that_is_passed_are_compared_between_releases() -> 
     card = ModelCard("mine", heads=8, positions=4096)
 
     def judged(release: str = "") -> tuple[str, list[str]]:
-        report = verify(with_models(reading(f"{WHOLE} {R}.name=vllm {R}.max_model_len=8192", release), card))
+        report = verify(with_policy(reading(f"{WHOLE} {R}.name=vllm {R}.max_model_len=8192", release), card))
         return report.verdict, [finding.code for finding in report.errors]
 
     assert judged("1dda039b") == ("faulty", ["PW403"]) and judged("0.7.0") == ("ok", [])

@@ -52,7 +52,7 @@ def test_a_release_that_counts_no_devices_of_the_driver_may_join_a_ray_that_runs
 
 
 @pytest.mark.parametrize(
-    "write", ["cat > made.yaml <<EOF\na: 1\nEOF\n", "cat <<EOF | tee ./made.yaml\na: 1\nEOF\n", "python make.py > made.yaml\n"]
+    "write", ["cat > made.yaml <<EOF\na: $(date)\nEOF\n", "cat <<EOF | tee ./made.yaml\na: 1\nEOF\n", "python make.py > made.yaml\n"]
 )
 def test_a_configuration_that_the_script_writes_is_not_said_to_be_missing(tmp_path: Path, write: str) -> None:
     found, add = verdict(tmp_path, f"{write}{START}made\n")

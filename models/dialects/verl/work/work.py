@@ -163,7 +163,7 @@ class VerlWork(Facts):
 
     @property
     def parts(self) -> tuple[Amount | None, ...]:
-        """Tps of prefill and decode, and decode engines, where a replica has these apart; else empty."""
+        """Tps of prefill and decode, and number of decode engines; empty unless they are apart."""
         if self.settings.is_older_than("0.8.0") or not self.settings.flag(PARTED, DEGREES):
             return ()
         keys = ("tensor_model_parallel_size", "disaggregation.decode_tensor_model_parallel_size", "disaggregation.decode_replicas")
