@@ -61,7 +61,7 @@ class Worker(asyncio.SubprocessProtocol):
             self._begun = self._loop.time()
         self.requests.append(request)
         if self.ended.is_set():
-            self._pool.replace(self)
+            self._pool.replace(self, Crashed())
         elif not self._pipe.is_closing():
             self._pipe.write(request.message)
             if not self._is_watched:
@@ -74,8 +74,7 @@ class Worker(asyncio.SubprocessProtocol):
         if self._is_watched:
             self._loop.call_later(min(left, self._pool.seconds), self._watch)
         elif self.requests:
-            fail(self.requests[0], TimedOut(self.requests[0].seconds))
-            self._pool.replace(self)
+            self._pool.replace(self, TimedOut(self.requests[0].seconds))
             self.kill()
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
@@ -100,18 +99,12 @@ class Worker(asyncio.SubprocessProtocol):
             self.loaded.set_exception(Crashed())
             self.requests.clear()
         elif self.requests:
-            self._pool.replace(self)
+            self._pool.replace(self, Crashed())
 
     def kill(self) -> None:
         """End the process and what it started."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.get_pid(), signal.SIGKILL)
-
-
-def fail(request: Request, problem: Exception) -> None:
-    """Answer a request with a problem, unless it is answered."""
-    if not request.answer.done():
-        request.answer.set_exception(problem)
 
 
 class WorkerPool:
@@ -168,11 +161,12 @@ class WorkerPool:
         """Return True if so many requests wait that the next may join those in the pipe of a process."""
         return len(worker.requests) < DEPTH < len(self._unasked) / self.count and self._unasked[0].may_follow
 
-    def replace(self, worker: Worker) -> None:
+    def replace(self, worker: Worker, problem: Exception) -> None:
         """Fail the request that a lost process was answering, ask the others again, and start another process."""
         first, *others = worker.requests
         worker.requests.clear()
-        fail(first, Crashed())
+        if not first.answer.done():
+            first.answer.set_exception(problem)
         if worker in self._all:
             self._all.discard(worker)
             self._unasked.extendleft(reversed(others))
