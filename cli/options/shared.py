@@ -54,7 +54,7 @@ CLUSTER_VARIABLE = "PLACEWRIGHT_CLUSTER"
 DIALECTS = ("auto", *dialect_names.DIALECTS)
 
 
-def checked(read: Callable[[Any], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
+def check_with(read: Callable[[Any], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
     """Return a callback of an option: a ValueError of `read` is a usage error."""
 
     def callback(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
@@ -67,7 +67,10 @@ def checked(read: Callable[[Any], Any]) -> Callable[[click.Context, click.Parame
 
 
 def _memory_mib(value: str) -> int:
-    """Return the MiB of a text such as `4GiB`: a search needs 512 MiB to begin, no machine has more than 1024 TiB."""
+    """Return the MiB of a text such as `4GiB`.
+
+    A search needs 512 MiB to begin; no machine has more than 1024 TiB.
+    """
     from ...models.quantity import read_memory
 
     if not 512 <= (amount := read_memory(value)) <= 1 << 30:
@@ -76,18 +79,18 @@ def _memory_mib(value: str) -> int:
 
 
 def lose_option(help_: str) -> Callable[[Verb], Verb]:
-    """Return the option `--lose`, as the argument `lost`."""
+    """Return the option `--lose`, as the argument `losses`."""
     return click.option(
-        "--lose", "lost", multiple=True, metavar="NODE,...", callback=checked(_node_words), shell_complete=nodes, help=help_
+        "--lose", "losses", multiple=True, metavar="NODE,...", callback=check_with(_node_words), shell_complete=nodes, help=help_
     )
 
 
 def _node_words(texts: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Return the node names and ranks in each text such as `node-3,7`; each names at least one node."""
-    named = tuple(tuple(word.strip() for word in text.split(",") if word.strip()) for text in texts)
-    if not all(named):
+    """Return node names and ranks, at least one for each text such as `node-3,7`."""
+    nodes_by_text = tuple(tuple(word.strip() for word in text.split(",") if word.strip()) for text in texts)
+    if not all(nodes_by_text):
         raise ValueError("name nodes by name or rank, such as `node-3,7`")
-    return named
+    return nodes_by_text
 
 
 def echo_unusable(problem: UnusableInput, form: str) -> int:
@@ -207,7 +210,7 @@ def source_options(verb: Verb) -> Verb:
     return with_options(
         with_source,
         click.option(
-            "--framework", "frameworks", multiple=True, metavar="NAME==VERSION", callback=checked(_known_frameworks), help=_FRAMEWORK
+            "--framework", "frameworks", multiple=True, metavar="NAME==VERSION", callback=check_with(_known_frameworks), help=_FRAMEWORK
         ),
         click.option("--allow-env", "allowed", multiple=True, metavar="NAME", help=_ALLOW_ENV),
         click.option("--config-root", "roots", multiple=True, type=folder, metavar="DIR", help=_CONFIG_ROOT),
@@ -266,7 +269,7 @@ def search_options(verb: Verb) -> Verb:
     return with_options(
         verb,
         click.option(
-            "--memory-limit", metavar="SIZE", default="4GiB", show_default=True, callback=checked(_memory_mib),
+            "--memory-limit", metavar="SIZE", default="4GiB", show_default=True, callback=check_with(_memory_mib),
             help="What a search may take: it runs in a process of its own.",
         ),
         click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=1, show_default=True, help="Equal files and seeds give equal plans."),
