@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..report.json import attributes, unchecked_to_data, with_schema
 from ..report.terminal import escape
 from .exit_codes import DIFFERENT, OK
 from .launching import echo_workers, print_failure, sizes_of
@@ -49,8 +50,6 @@ def status(name: str | None, logs: bool, form: str) -> int:
             raise click.UsageError("name the launch whose logs you want")
         click.echo(_logs(launches_seen[0]))
     elif form == "json":
-        from ..report.json import with_schema
-
         click.echo(with_schema(launches=[_launch_data(launch) for launch in launches_seen]))
     else:
         _print_launches(launches_seen, whole=name is not None)
@@ -113,8 +112,6 @@ def _since(launch: LaunchStatus) -> str:
 
 
 def _launch_data(launch: LaunchStatus) -> dict[str, object]:
-    from ..report.json import attributes, unchecked_to_data
-
     data = asdict(launch.record)
     for name in ("schema", "findings", "state", "since", "token", "log_dir"):
         del data[name]

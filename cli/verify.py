@@ -115,14 +115,15 @@ def _echo_text(reports: Iterable[Report], inputs: Inputs, placements: bool, quie
         if text := render_many(every, inputs.skipped, quiet, colour, inputs.broken):
             echo(text, err)
         return [report.verdict for report in every]
-    from ..report.text import is_plain_ok, render, render_brief, render_ignored, summary
+    from ..report.text import is_plain_ok, render, render_brief, render_findings, summary
 
     for report in reports:
         every.append(report)
         several = inputs.several or (report.program is not None and report.program.count > 1)
         text = render_brief(report, colour) if quiet else render(report, placements, sizes=not inputs.several, colour=colour)
         if verbose and report.ignored:
-            text = f"{render_ignored(report, colour)}\n\n{text}"
+            ignored = render_findings([item.finding for item in report.ignored], report.texts, colour)
+            text = f"ignored:\n\n{ignored}\n\n{text}"
         if text:
             echo(text + ("\n" if several else ""), err)
     if (len(every) > 1 or inputs.several) and not (quiet and all(map(is_plain_ok, every))):

@@ -36,7 +36,7 @@ _NODES = "With nodes more: `2` or `+2` is two more like the largest, `+4x8xH100`
 @level_option
 @model_option
 def whatif(
-    file: str, source: ReadOptions, drops: tuple[str, ...], machines_changed: tuple[str, ...], lost: tuple[tuple[str, ...], ...],
+    file: str, source: ReadOptions, drops: tuple[str, ...], machines_changed: tuple[str, ...], losses: tuple[tuple[str, ...], ...],
     limit: float, seed: int, memory_limit: int, form: str,
 ) -> int:  # fmt: skip
     """Solve FILE as it is and with something changed: the price of every demand, of machines, of settings.
@@ -59,7 +59,7 @@ def whatif(
         return code
     from ..solver.pricing.changes import drop_demands, vary_machines, without_each
 
-    on_others = vary_machines(reading.problem, machines_changed, lost, reading.session.elsewhere)
+    on_others = vary_machines(reading.problem, machines_changed, losses, reading.session.elsewhere)
     changes = [*drop_demands(reading.problem, drops), *on_others]
     variant = None
     if source.settings:

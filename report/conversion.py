@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Iterable
-
-from ..models.findings.finding import Finding
 from ..models.findings.wording import with_noun
 from ..models.report import EXACT, LOSSY, Converted
 from .json import finding_to_data, with_schema
@@ -14,14 +11,12 @@ from .text import count_findings
 
 def render_json(conversion: Converted) -> str:
     """Format verdict, text and losses as JSON; `findings` are the reasons of a refusal."""
-
-    def listed(findings: Iterable[Finding]) -> list[dict[str, object]]:
-        return [finding_to_data(finding, conversion.file) for finding in findings]
-
-    return with_schema(
-        file=conversion.file, **{"from": conversion.source}, to=conversion.target, verdict=conversion.verdict, text=conversion.text or None,
-        renames=listed(conversion.renames), losses=listed(conversion.losses), findings=listed(conversion.findings),
-    )  # fmt: skip
+    lists = {
+        name: [finding_to_data(finding, conversion.file) for finding in getattr(conversion, name)]
+        for name in ("renames", "losses", "findings")
+    }
+    facts = {"file": conversion.file, "from": conversion.source, "to": conversion.target, "verdict": conversion.verdict}
+    return with_schema(**facts, text=conversion.text or None, **lists)
 
 
 def summary(conversion: Converted, output: str = "") -> str:

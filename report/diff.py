@@ -12,7 +12,7 @@ _LINE = re.compile("[^\n]*\n|[^\n]+")  # a patch ends lines here alone
 
 
 def diff_of(name: str, old: str, new: str, colour: bool = False) -> str:
-    """Format the lines that differ between two texts of a file, with two lines of context; "" if none does."""
+    """Format the differing lines of two texts with two lines of context, or return ""."""
     lines = []
     for line in unified_diff(_LINE.findall(old), _LINE.findall(new), name, name, n=CONTEXT):
         text = escape(line.rstrip("\r\n")) + "\r" * line.endswith("\r\n")

@@ -18,12 +18,6 @@ from .table import table
 MOST_ROWS = 200
 
 
-def to_data(cluster: Cluster) -> dict[str, object]:
-    """Convert a cluster to the shortest cluster file, as data."""
-    data = cluster_to_data(cluster)
-    return {"nodes": data} if isinstance(data, str) else data
-
-
 def to_cluster_file(cluster: Cluster) -> str:
     """Format the shortest cluster file; reading it gives an equal cluster."""
     data = cluster_to_data(cluster)
@@ -32,8 +26,9 @@ def to_cluster_file(cluster: Cluster) -> str:
 
 def to_json(cluster: Cluster, notes: Iterable[Finding], unchecked: Iterable[Unchecked]) -> str:
     """Format the cluster file as JSON, with notes and unchecked facts."""
-    findings, unchecked_data = map(finding_to_data, notes), map(unchecked_to_data, unchecked)
-    return with_schema(cluster=to_data(cluster), findings=list(findings), unchecked=list(unchecked_data))
+    data, findings, unchecked_data = cluster_to_data(cluster), map(finding_to_data, notes), map(unchecked_to_data, unchecked)
+    content = {"nodes": data} if isinstance(data, str) else data
+    return with_schema(cluster=content, findings=list(findings), unchecked=list(unchecked_data))
 
 
 def nodes_table(cluster: Cluster) -> str:

@@ -77,7 +77,7 @@ def render(
 
 
 def blocks_of(plan: Plan, moves: Moves | None, with_degrees: bool = True, is_free: bool = False) -> Iterator[str]:
-    """Yield blocks on the chosen degrees, the objective and the moves of a plan; `is_free` if its ranks were searched."""
+    """Yield blocks on chosen degrees, objective and moves; `is_free` if ranks were searched."""
     if plan.degrees and with_degrees:
         yield "\n".join(f"chosen for {escape(name)}: {degrees}" for name, degrees in plan.degrees.items())
     if plan.terms:

@@ -44,12 +44,6 @@ def render_brief(report: Report, colour: bool = False) -> str:
     return "\n\n".join(filter(None, [render_findings(report.errors, report.texts, colour), verdict(report, colour)]))
 
 
-def render_ignored(report: Report, colour: bool = False) -> str:
-    """Format the ignored findings."""
-    findings = [item.finding for item in report.ignored]
-    return f"ignored:\n\n{render_findings(findings, report.texts, colour)}"
-
-
 def is_plain_ok(report: Report) -> bool:
     """Return True for a file that is ok without ignoring an error."""
     return report.verdict == OK and not hides_errors(report)

@@ -15,6 +15,7 @@ _ITEM = re.compile(r"\s*(?:- +)+")
 _OPEN_KEY = re.compile(r"([\w.-]+)\s*:\s*$")
 _COMPONENT = re.compile(r"^ {2}([\w.-]+):", re.MULTILINE)
 _NAMES_COMPONENTS = "the name of a component"
+_SCHEMA = cache(schema)
 IN_A_LIST = "[]"
 """Step of a path into the items of a list."""
 
@@ -31,7 +32,7 @@ class Suggestion:
 def suggestions(text: str, line: int, column: int, dialect: str) -> list[Suggestion]:
     """Return what may stand at a cursor (line and character from 0); empty if unknown."""
     path, key = path_at(text, line, column)
-    root = _schema("native" if dialect not in FRAMEWORKS else dialect)
+    root = _SCHEMA("native" if dialect not in FRAMEWORKS else dialect)
     nodes = list(_nodes_at(root, [root], path))
     if key is None:
         keys = {name: node for parent in nodes for name, node in parent.get("properties", {}).items()}
@@ -117,11 +118,6 @@ def _indent(row: str) -> int:
 
 def _name(match: re.Match[str]) -> str:
     return next(group for group in match.groups() if group is not None)
-
-
-@cache
-def _schema(kind: str) -> Mapping[str, Any]:
-    return schema(kind)
 
 
 def _expand(root: Mapping[str, Any], node: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

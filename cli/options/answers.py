@@ -29,10 +29,10 @@ def previous_options(verb: Verb) -> Verb:
     """Add `--previous`, `--lose` and `--trade` to a verb, as the argument `previous`."""
 
     @wraps(verb)
-    def near_running_plan(*arguments: Any, previous: str | None, lost: tuple[tuple[str, ...], ...], trade: bool, **options: Any) -> Any:
+    def near_running_plan(*arguments: Any, previous: str | None, losses: tuple[tuple[str, ...], ...], trade: bool, **options: Any) -> Any:
         if trade and previous is None:
             raise click.UsageError("--trade compares with the plan that runs now: name it with --previous")
-        return verb(*arguments, previous=Previous(previous, lost, trade), **options)
+        return verb(*arguments, previous=Previous(previous, losses, trade), **options)
 
     return with_options(
         near_running_plan,
@@ -45,9 +45,9 @@ def previous_options(verb: Verb) -> Verb:
 class Previous:
     """Running plan and lost nodes, as the command line names them."""
 
-    def __init__(self, file: str | None, lost: tuple[tuple[str, ...], ...], trade: bool) -> None:
+    def __init__(self, file: str | None, losses: tuple[tuple[str, ...], ...], trade: bool) -> None:
         self._trade = trade
-        self._words = [word for words in lost for word in words]
+        self._words = [word for words in losses for word in words]
         self._file = file
         self.plan: Plan | None = None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any, Callable, Mapping
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
 import click
 
@@ -54,36 +54,43 @@ CLUSTER_VARIABLE = "PLACEWRIGHT_CLUSTER"
 DIALECTS = ("auto", *dialect_names.DIALECTS)
 
 
-def memory_mib(ctx: click.Context, param: click.Parameter, value: str) -> int:
-    """Return the MiB of an option such as `4GiB`; a click callback.
+def check_with(read: Callable[[Any], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """Return a callback of an option: a ValueError of `read` is a usage error."""
+
+    def callback(ctx: click.Context, param: click.Parameter, value: Any) -> Any:
+        try:
+            return read(value)
+        except ValueError as problem:
+            raise click.BadParameter(str(problem), ctx, param) from None
+
+    return callback
+
+
+def _memory_mib(value: str) -> int:
+    """Return the MiB of a text such as `4GiB`.
 
     A search needs 512 MiB to begin; no machine has more than 1024 TiB.
     """
     from ...models.quantity import read_memory
 
-    try:
-        amount = read_memory(value)
-    except ValueError as problem:
-        raise click.BadParameter(str(problem), ctx, param) from None
-    if not 512 <= amount <= 1 << 30:
-        raise click.BadParameter(f"`{value}` is not between 512MiB and 1024TiB", ctx, param)
+    if not 512 <= (amount := read_memory(value)) <= 1 << 30:
+        raise ValueError(f"`{value}` is not between 512MiB and 1024TiB")
     return amount
 
 
 def lose_option(help_: str) -> Callable[[Verb], Verb]:
-    """Return the option `--lose`, as the argument `lost`."""
-    return click.option("--lose", "lost", multiple=True, metavar="NODE,...", callback=_node_words, shell_complete=nodes, help=help_)
+    """Return the option `--lose`, as the argument `losses`."""
+    return click.option(
+        "--lose", "losses", multiple=True, metavar="NODE,...", callback=check_with(_node_words), shell_complete=nodes, help=help_
+    )
 
 
-def _node_words(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    """Return the node names and ranks in each text such as `node-3,7`.
-
-    A click callback; each text names at least one node.
-    """
-    named = tuple(tuple(word.strip() for word in text.split(",") if word.strip()) for text in texts)
-    if not all(named):
-        raise click.BadParameter("name nodes by name or rank, such as `node-3,7`", ctx, param)
-    return named
+def _node_words(texts: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Return node names and ranks, at least one for each text such as `node-3,7`."""
+    nodes_by_text = tuple(tuple(word.strip() for word in text.split(",") if word.strip()) for text in texts)
+    if not all(nodes_by_text):
+        raise ValueError("name nodes by name or rank, such as `node-3,7`")
+    return nodes_by_text
 
 
 def echo_unusable(problem: UnusableInput, form: str) -> int:
@@ -95,16 +102,13 @@ def echo_unusable(problem: UnusableInput, form: str) -> int:
     return UNUSABLE
 
 
-def _known_frameworks(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Check that every release names a known framework; a click callback."""
+def _known_frameworks(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the releases, each of a known framework."""
     if not texts:
         return ()
     from ...models.dialects.released import known_framework
 
-    try:
-        return tuple(map(known_framework, texts))
-    except ValueError as problem:
-        raise click.BadParameter(str(problem), ctx, param) from None
+    return tuple(map(known_framework, texts))
 
 
 @dataclass(frozen=True)
@@ -205,7 +209,9 @@ def source_options(verb: Verb) -> Verb:
     folder = click.Path(exists=True, file_okay=False)
     return with_options(
         with_source,
-        click.option("--framework", "frameworks", multiple=True, metavar="NAME==VERSION", callback=_known_frameworks, help=_FRAMEWORK),
+        click.option(
+            "--framework", "frameworks", multiple=True, metavar="NAME==VERSION", callback=check_with(_known_frameworks), help=_FRAMEWORK
+        ),
         click.option("--allow-env", "allowed", multiple=True, metavar="NAME", help=_ALLOW_ENV),
         click.option("--config-root", "roots", multiple=True, type=folder, metavar="DIR", help=_CONFIG_ROOT),
         click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help=_SET),
@@ -263,7 +269,7 @@ def search_options(verb: Verb) -> Verb:
     return with_options(
         verb,
         click.option(
-            "--memory-limit", metavar="SIZE", default="4GiB", show_default=True, callback=memory_mib,
+            "--memory-limit", metavar="SIZE", default="4GiB", show_default=True, callback=check_with(_memory_mib),
             help="What a search may take: it runs in a process of its own.",
         ),
         click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=1, show_default=True, help="Equal files and seeds give equal plans."),

@@ -98,7 +98,10 @@ class Gate:
 
 
 async def _body(receive: Receive, seconds: float) -> bytes:
-    """Return the body of a request. Raises EOFError if the client leaves before its end, asyncio.TimeoutError after `seconds`."""
+    """Return the body of a request.
+
+    Raises EOFError if the client leaves before its end, asyncio.TimeoutError after `seconds`.
+    """
     loop, parts, message = asyncio.get_running_loop(), list[bytes](), cast(Message, {"more_body": True})
     # `asyncio.wait_for` makes a task of every call: a tenth of the CPU of an answer. Python 3.10 has no `asyncio.timeout`.
     timer = loop.call_later(seconds, cast("asyncio.Task[None]", asyncio.current_task()).cancel)

@@ -32,7 +32,7 @@ class Crashed(Exception):
 
 
 class Request(NamedTuple):
-    """Message to a process, its limit in seconds from its turn on, and the (status, body) to come."""
+    """Message to a process, its limit in seconds, and the (status, body) to come."""
 
     message: bytes
     seconds: float
@@ -61,21 +61,23 @@ class Worker(asyncio.SubprocessProtocol):
             self._begun = self._loop.time()
         self.requests.append(request)
         if self.ended.is_set():
-            self._pool.replace(self)
+            self._pool.replace(self, Crashed())
         elif not self._pipe.is_closing():
             self._pipe.write(request.message)
             if not self._is_watched:
                 self._watch()
 
     def _watch(self) -> None:
-        """End the process if its first request is over its limit; no request has a lower limit than the pool."""
+        """End the process if its first request is over the limit.
+
+        No request has a lower limit than the pool.
+        """
         left = self._begun + self.requests[0].seconds - self._loop.time() if self.requests else 0
         self._is_watched = left > 0
         if self._is_watched:
             self._loop.call_later(min(left, self._pool.seconds), self._watch)
         elif self.requests:
-            fail(self.requests[0], TimedOut(self.requests[0].seconds))
-            self._pool.replace(self)
+            self._pool.replace(self, TimedOut(self.requests[0].seconds))
             self.kill()
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
@@ -100,18 +102,12 @@ class Worker(asyncio.SubprocessProtocol):
             self.loaded.set_exception(Crashed())
             self.requests.clear()
         elif self.requests:
-            self._pool.replace(self)
+            self._pool.replace(self, Crashed())
 
     def kill(self) -> None:
         """End the process and what it started."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.get_pid(), signal.SIGKILL)
-
-
-def fail(request: Request, problem: Exception) -> None:
-    """Answer a request with a problem, unless it is answered."""
-    if not request.answer.done():
-        request.answer.set_exception(problem)
 
 
 class WorkerPool:
@@ -157,25 +153,26 @@ class WorkerPool:
                 worker.ask(request)
         if worker.requests:
             return
-        begun = {id(other.requests[0]) for other in self._all if other.requests}
-        behind = [request for other in self._all for request in other.requests if id(request) not in begun and not request.answer.done()]
-        if behind:
-            worker.ask(behind[0])
+        first_requests = {id(busy.requests[0]) for busy in self._all if busy.requests}
+        requests = (request for busy in self._all for request in busy.requests if id(request) not in first_requests)
+        if candidates := [request for request in requests if not request.answer.done()]:
+            worker.ask(candidates[0])
         else:
             self._idle.append(worker)
 
     def _may_follow(self, worker: Worker) -> bool:
-        """Return True if so many requests wait that the next may join those in the pipe of a process."""
+        """Return True if a request may join the pipe: many wait, and the next is small."""
         return len(worker.requests) < DEPTH < len(self._unasked) / self.count and self._unasked[0].may_follow
 
-    def replace(self, worker: Worker) -> None:
-        """Fail the request that a lost process was answering, ask the others again, and start another process."""
-        first, *others = worker.requests
+    def replace(self, worker: Worker, problem: Exception) -> None:
+        """Start another process: the first request of `worker` fails, its followers are asked again."""
+        first, *followers = worker.requests
         worker.requests.clear()
-        fail(first, Crashed())
+        if not first.answer.done():
+            first.answer.set_exception(problem)
         if worker in self._all:
             self._all.discard(worker)
-            self._unasked.extendleft(reversed(others))
+            self._unasked.extendleft(reversed(followers))
             task = asyncio.create_task(self._start())
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)

@@ -252,9 +252,8 @@ def _node_to_data(node: Node, full: bool, as_named: bool = False) -> dict[str, o
     data: dict[str, object] = {}
     if node.accelerators:
         first, count = node.accelerators[0], len(node.accelerators)
-        entry: dict[str, object] = {"count": count, "model": f"{first.vendor}:{first.model}" if full and not as_named else _model(node)}
-        if as_named and entry["model"] == GENERIC:
-            del entry["model"]
+        model = _model(node) if as_named or not full else f"{first.vendor}:{first.model}"
+        entry: dict[str, object] = {"count": count} if as_named and model == GENERIC else {"count": count, "model": model}
         usual = accelerators(count, _model(node))
         if node.numa_domains > 1:
             entry["numa"] = node.numa_domains

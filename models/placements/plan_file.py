@@ -111,14 +111,14 @@ class PlanFileForm(_Strict):
 
 
 class PlanFile(NamedTuple):
-    """Content of a plan's file; `moves` are those from the plan before, if one was named."""
+    """Plan, and the moves from the plan before if one was named."""
 
     plan: Plan
     moves: Moves | None
 
 
 def plan_to_json(plan: Plan) -> str:
-    """Return the plan as JSON text, with accelerators as their cluster file or shorthand named them."""
+    """Return the plan as JSON text, with accelerators as the user named them."""
     rest = {
         "cluster": cluster_to_data(plan.cluster, as_named=True),
         "terms": list(map(asdict, plan.terms)),

@@ -26,5 +26,6 @@ def add_patterns(parent: Element, count: int) -> None:
 
 
 def fill(number: int) -> str:
-    """Return the SVG fill of a component; its colour alone where the pattern is in a hidden part of the page."""
+    """Return the SVG fill of a component."""
+    # The colour alone counts where the pattern is in a hidden part of the page: an earlier output of a notebook.
     return f"url(#k{number}) {COLOURS[number % len(COLOURS)]}"
