@@ -242,7 +242,7 @@ def _engines(work: VerlWork) -> None:
     for name in work.served:
         key, when = engine_key(settings, name)("name"), when_served(work, name, "IN_WORKERS")
         when = "BEFORE_WORKERS" if work.entry.kind is ProgramKind.SERVER else when
-        node = settings.at(key) if settings.notes.document.settings else None
+        node = settings.at(key) if settings.notes.document.settings and not work.entry.own_trainer else None
         is_left_out = isinstance(node, Scalar) and node.text == MANDATORY  # a command line has all that is given
         is_open = not is_left_out and settings.is_open(key, MODE)
         if work.is_whole and not is_open and (is_left_out or settings.word(key, MODE) in ("", MANDATORY)):
