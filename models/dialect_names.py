@@ -34,7 +34,7 @@ DIALECTS = {
         ("cluster",),
         resolvers=("multiply", "subtract", "int_div", "not", "torch.dtype"),
         variables={"REPO_PATH": ".", "EMBODIED_PATH": "examples/embodiment"},
-    ),  # fmt: skip
+    ),
     "roll": DialectEntry("ROLL", packages=("roll",), text="device_mapping", resolvers=()),
     "verl": DialectEntry(
         "verl",
@@ -42,7 +42,7 @@ DIALECTS = {
         ("actor_rollout_ref", "resource_pool_spec", "topology", "trainer"),
         resolvers=(),
         defaults=("ppo_trainer", "ppo_megatron_trainer"),
-    ),  # fmt: skip
+    ),
     "native": DialectEntry("", keys=("components",)),
 }
 """Name -> facts of every dialect, in the order of recognition."""

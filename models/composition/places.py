@@ -220,7 +220,7 @@ class AddedFolders:
 
 
 def read_search_path(value: Value | None, environment: Environment, findings: list[Finding], main: str = "") -> list[NamedPath | str]:
-    """Convert the entries of the search path of a main file into folders, or into reasons to skip."""
+    """Convert the search path of a main file into folders, or into reasons to skip."""
     if value is None or (isinstance(value, Scalar) and value.is_null):
         return []
     if isinstance(value, Scalar) and value.tag == UNRESOLVED:

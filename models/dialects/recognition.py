@@ -52,12 +52,12 @@ def _candidates(document: Document) -> dict[str, Signs]:
     # Command-line settings are verl's most of the time, and a file with `components` is native: with
     # these first, the others need not be loaded.
     likely, keys, is_known = "native" if document.program is None else "verl", {entry.key.text for entry in document.root}, False
-    included = _named_defaults(document)
+    default_names = _find_defaults(document)
     for name in (likely, *(name for name in DIALECTS if name != likely)):
         # A dialect is loaded only if a top-level key may be its own.
         entry = DIALECTS[name]
-        if not included.isdisjoint(entry.defaults):
-            return {name: Signs(tuple(sorted(included.intersection(entry.defaults))))}
+        if not default_names.isdisjoint(entry.defaults):
+            return {name: Signs(tuple(sorted(default_names.intersection(entry.defaults))))}
         if document.program is None and entry.keys and keys.isdisjoint(entry.keys):
             continue
         if is_known and (document.program is not None or entry.text not in document.source.text):
@@ -72,10 +72,10 @@ def _candidates(document: Document) -> dict[str, Signs]:
     return {name: candidates[name] for name in (DIALECTS if document.program is None else candidates) if name in candidates}
 
 
-def _named_defaults(document: Document) -> set[str]:
+def _find_defaults(document: Document) -> set[str]:
     """Return the texts in the list of defaults of a partial file."""
-    listed = document.source.root.get("defaults") if document.program is None and document.partial else None
-    return {item.text for item in listed.items if isinstance(item, Scalar)} if isinstance(listed, ListNode) else set()
+    entries = document.source.root.get("defaults") if document.program is None and document.partial else None
+    return {item.text for item in entries.items if isinstance(item, Scalar)} if isinstance(entries, ListNode) else set()
 
 
 def find_open_argument(document: Document) -> Unchecked | None:

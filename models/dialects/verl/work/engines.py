@@ -21,7 +21,7 @@ from ....findings.finding import Fix, Severity
 from ....findings.wording import with_noun
 from ....pools import Pool
 from ....releases.release import ALWAYS, Range
-from ....text.tree import MANDATORY
+from ....text.tree import MANDATORY, Scalar
 from ...checks import MULTIPLE, AtLeast, Number, Requires, divisors, find_near, set_to
 from ..degrees import APART, PARTED, Degrees, engine_key, engine_of, is_engine, is_teacher
 from ..programs import FULLY_ASYNC, MOMENTS, TRAINERS, ProgramKind, configurations
@@ -248,7 +248,10 @@ def _engines(work: VerlWork) -> None:
     for name in work.served:
         key, when = engine_key(settings, name)("name"), when_served(work, name, "IN_WORKERS")
         when = "BEFORE_WORKERS" if work.entry.kind is ProgramKind.SERVER else when
-        if settings.word(key, MODE) in ("", MANDATORY) and work.is_whole and not settings.is_open(key, MODE):
+        node = settings.at(key) if settings.notes.document.settings and not work.entry.own_trainer else None
+        is_left_out = isinstance(node, Scalar) and node.text == MANDATORY  # a command line has all that is given
+        is_open = not is_left_out and settings.is_open(key, MODE)
+        if work.is_whole and not is_open and (is_left_out or settings.word(key, MODE) in ("", MANDATORY)):
             work.report(MODE, name, f"`{key}` is not set, and has no default", None, f"set {work.spell(key, 'vllm')}", None, "", when)
 
 

@@ -138,6 +138,22 @@ def test_a_value_from_a_key_that_depends_on_the_model_asks_for_the_model(tmp_pat
     assert report.missing and all("--cluster" in missing.add for missing in report.missing)
 
 
+@pytest.mark.parametrize(("setting", "is_missing"), [("", True), ("actor_rollout_ref.rollout.name=vllm", False)])
+def test_a_command_line_has_all_mandatory_values(tmp_path: Path, setting: str, is_missing: bool) -> None:
+    """As `reward_model.rollout.name` of tests/special_e2e/ppo_trainer/run_model_reward.sh of verl 0.7.0."""
+    texts = {
+        "verl/trainer/main_ppo.py": '@hydra.main(config_path="config", config_name="ppo_trainer")\ndef main(config): ...\n',
+        "verl/trainer/config/ppo_trainer.yaml": "trainer: {nnodes: 1, n_gpus_per_node: 8}\nactor_rollout_ref: {rollout: {name: '???'}}\n",
+        "run.sh": f"python3 -m verl.trainer.main_ppo trainer.nnodes=1 {setting}\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    found = read(Source.read(tmp_path / "run.sh"), read_shorthand("1x8"), composer=Composer(frameworks=("verl==0.7.0",))).findings
+    message = "`actor_rollout_ref.rollout.name` is not set, and has no default"
+    assert any(finding.message == message for finding in found) == is_missing
+
+
 def test_a_plus_before_a_key_that_is_there_is_refused() -> None:
     (finding,) = about_keys(reading("+trainer.nnodes=2".replace("nnodes", "val_before_train")).findings)
     assert finding.message == "`trainer.val_before_train` is already in `ppo_trainer` of verl 1dda039b"
