@@ -17,7 +17,7 @@ from .rules import RULES
 
 def compile(problem: Problem, layout: Layout | None = None, rules: Iterable[Rule[Any]] = RULES) -> Variables:
     """Build the CP-SAT model of a problem under some rules, without an objective: see `aim`."""
-    variables = Variables(problem, layout, is_complete=rules is RULES)
+    variables = Variables(problem, layout)
     for rule in rules:
         for subject in rule.subjects(problem):
             rule.encode(problem, subject, variables)

@@ -7,10 +7,11 @@ from typing import Callable, Iterator, Sequence
 
 from ..models.machines.topology import LEVELS
 from .layout.bundle import Bundle
+from .layout.capacities import rooms_of
 from .layout.layout import Layout
 from .layout.pools import NodePool
 from .model.variables import Variables
-from .objectives.domains import count_of, fewest_of, rooms_of, several
+from .objectives.domains import count_of, fewest_of, several
 from .objectives.traffic import Collectives, DomainsTouched, UncoveredCost, WeightSync
 
 MOST_BUNDLES = 7

@@ -16,7 +16,6 @@ from ...models.machines.topology import NODE_LEVEL, domains
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ..layout.bundle import Bundle
-from ..layout.capacities import rooms_of
 from ..layout.cells import Cell, numa_domains
 from ..layout.layout import Count, Layout, Values
 from ..layout.parts import bits
@@ -28,16 +27,10 @@ __all__ = ["Amount", "Condition", "Variables", "total"]
 
 
 class Variables(ConstraintModel):
-    """Decision variables of a problem, and the amounts for rules and objectives.
+    """Decision variables of a problem, and the amounts for rules and objectives."""
 
-    Parameters
-    ----------
-    is_complete : True if all rules are posted: then indicators of domains may imply what these demand.
-    """
-
-    def __init__(self, problem: Problem, layout: Layout | None = None, is_complete: bool = False) -> None:
+    def __init__(self, problem: Problem, layout: Layout | None = None) -> None:
         super().__init__()
-        self._is_complete = is_complete
         self.problem = problem
         self.layout = layout or Layout(problem)
         self.bundles, self.cells = self.layout.bundles, self.layout.cells
@@ -113,24 +106,22 @@ class Variables(ConstraintModel):
             if bundle in self._ranges:
                 self._touched[key] = self._ranges[bundle].touches(self.layout.domains(level)[name])
             else:
-                amount, minimum = self.accelerators_in(bundle, level, name), bundle.whole(level) if self._is_complete else 1
+                amount = self.accelerators_in(bundle, level, name)
                 limit = 0 if isinstance(amount, int) else self.room(bundle, level, name)
-                self._touched[key] = self._some(amount, limit, f"{bundle.name} touches {name or level}", minimum)
+                self._touched[key] = self._some(amount, limit, f"{bundle.name} touches {name or level}")
         return self._touched[key]
 
-    def _some(self, amount: Amount, limit: int, name: str, minimum: int = 1) -> Amount:
-        """Return 1 exactly if an amount is positive, then from `minimum` to `limit`, else 0."""
+    def _some(self, amount: Amount, limit: int, name: str) -> Amount:
+        """Return 1 exactly if an amount of at most `limit` is positive, else 0."""
         if isinstance(amount, int):
             return int(amount > 0)
         indicator = self.boolean(name)
         self.require(amount <= limit * indicator)
-        self.require(amount >= minimum * indicator)
+        self.require(amount >= indicator)
         return indicator
 
     def room(self, bundle: Bundle, level: str, name: str) -> int:
         """Return an upper bound on a searched bundle's resources in a domain."""
-        if self._is_complete:
-            return rooms_of(self.layout).most(bundle, level, name)
         return sum(self.layout.pieces(bundle, cell, 1) for cell in self.layout.domains(level)[name])
 
     def wholes(self, bundle: Bundle, level: str, name: str) -> Amount:

@@ -140,15 +140,23 @@ def fewest_of(capacities: list[int], demand: int) -> int:
 
 
 def domain_rows(variables: Variables, bundle: Bundle, level: str) -> None:
-    """Post that the touched domains hold the bundle's least amount, and are enough.
+    """Post rows between indicators and resources of the bundle in domains.
 
-    Other rules imply these rows: they tell a linear relaxation the cost of a part of a domain.
+    In a domain that it touches, the bundle holds at least a group and at most the capacity; the
+    domains together hold its least amount. Other rules imply these rows: they tell a linear
+    relaxation the cost of a part of a domain.
     """
 
     def post() -> Amount:
         capacities = rooms_of(variables.layout)
-        component, names = bundle.components[0], capacities.names(level)
-        limits = (capacities.most(bundle, level, name) * touches(variables, component, level, name) for name in names)
+        limits = []
+        for name in capacities.names(level):
+            if most := capacities.most(bundle, level, name):
+                indicator = touches(variables, bundle.components[0], level, name)
+                resources = variables.accelerators_in(bundle, level, name)
+                variables.at_most(resources, most * indicator)
+                variables.at_most(bundle.whole(level) * indicator, resources)
+                limits.append(most * indicator)
         variables.at_most(bundle.least * bundle.unit, variables.total(limits))
         variables.at_most(fewest(variables.layout, bundle, level), count_of(variables, bundle, level))
         return 0

@@ -12,6 +12,7 @@ from ...models.machines.node_group import NODE
 from ...models.placements.assignment import Assignment
 from ...models.problem import Problem
 from ...models.record import dataclass
+from ..layout.capacities import rooms_of
 from .domains import (
     WORDS,
     component_count,
@@ -22,7 +23,6 @@ from .domains import (
     fewest_of,
     is_open,
     most,
-    rooms_of,
     several,
     touches,
 )

@@ -13,11 +13,11 @@ from ...models.component import WHOLE, Component
 from ...models.record import dataclass
 from ..cuts import subset_rows
 from ..layout.bundle import Bundle
+from ..layout.capacities import rooms_of
 from ..layout.layout import Count, Layout, Values, list_allowed
 from ..layout.pools import NodePool
 from ..model.amount import Amount, ConstraintModel, total
 from ..objectives.counts import MissingAccelerators
-from ..objectives.domains import rooms_of
 from ..objectives.term import Objective
 from ..objectives.tiers import Tier
 from ..objectives.traffic import DomainCost, DomainTerm, UnservedCost
