@@ -159,7 +159,7 @@ def read_relations(value: Value | None, names: Collection[str], findings: list[F
 
 def read_links(value: Value | None, names: Collection[str], findings: list[Finding], section: str = "links") -> Iterator[Link]:
     """Yield the links of the section; `names` are the components of the file."""
-    seen: set[tuple[str, str]] = set()
+    linked_pairs: set[tuple[str, str]] = set()
     for form, item in entries(LinkForm, value, section, "{from: actor, to: rollout, weights: 16GiB}", findings):
         strange = [(name, key) for name, key in ((form.source, "from"), (form.target, "to")) if name not in names]
         findings += [unknown(section, name, names, span_in(item, key)) for name, key in strange]
@@ -168,12 +168,12 @@ def read_links(value: Value | None, names: Collection[str], findings: list[Findi
         if form.source == form.target:
             message, help_text = f"`{form.source}` is linked to itself", f"write it as `traffic:` of `{form.source}`"
             findings.append(error("PW121", form.source, message, span_in(item, "to"), help=help_text))
-        elif (form.source, form.target) in seen:
+        elif (form.source, form.target) in linked_pairs:
             message = f"the link from `{form.source}` to `{form.target}` is written twice"
             findings.append(error("PW121", form.source, message, item.span, label="again", help="write both amounts in one link"))
         elif not form.weights and not form.stream:
             message = f"the link from `{form.source}` to `{form.target}` carries nothing"
             findings.append(error("PW101", form.source, message, item.span, label="no amount", help="add `weights:` or `stream:`"))
         else:
-            seen.add((form.source, form.target))
+            linked_pairs.add((form.source, form.target))
             yield Link(form.source, form.target, form.weights, form.stream, form.ratio, item.span)

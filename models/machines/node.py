@@ -320,5 +320,5 @@ def parts(stretches: Sequence[EqualNodes], ranks: range) -> Iterator[tuple[Equal
         position += 1
 
 
-def _are_alike(left: Node, right: Node) -> bool:
-    return all(getattr(left, name) is getattr(right, name) or getattr(left, name) == getattr(right, name) for name in _ALIKE)
+def _are_alike(first: Node, second: Node) -> bool:
+    return all(getattr(first, name) is getattr(second, name) or getattr(first, name) == getattr(second, name) for name in _ALIKE)

@@ -52,8 +52,8 @@ def _decode(run: ModelRun, batch: SequenceBatch, sequences: float, bound: int, u
     power, tail = longest / mean - 1, 0.0
     for piece in range(_PIECES):
         progress = (piece + 0.5) / _PIECES
-        unfinished = max(1.0, at_once * (1 - progress) ** power) if at_once * (1 - progress) ** power > 1 / _PIECES else 0.0
-        tail += _step(run, unfinished, batch.prompt + progress * longest, bound) * longest / _PIECES if unfinished else 0.0
+        remaining = max(1.0, at_once * (1 - progress) ** power) if at_once * (1 - progress) ** power > 1 / _PIECES else 0.0
+        tail += _step(run, remaining, batch.prompt + progress * longest, bound) * longest / _PIECES if remaining else 0.0
     return full + tail
 
 

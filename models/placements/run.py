@@ -149,7 +149,7 @@ class Runs(Sequence[Run]):
             return True
         if not isinstance(value, (Runs, tuple, list)):
             return NotImplemented
-        return len(self) == len(value) and all(left == right for left, right in zip(self, value))
+        return len(self) == len(value) and all(own_run == run for own_run, run in zip(self, value))
 
     def __hash__(self) -> int:
         return hash(tuple(self))

@@ -18,22 +18,22 @@ Piece = tuple[range, range, Run, list[int]]
 """(process ranks, node ranks, a run, ordered resources per node)."""
 
 
-def labels_used(runs: Sequence[Run], preferred: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the used groups in the order of `preferred`, else of the ranks."""
+def labels_used(runs: Sequence[Run], preferred_labels: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the used groups in the order of `preferred_labels`, else of the ranks."""
     labels = tuple(dict.fromkeys(run.node_group for repeat in repeats_of(runs) for run in repeat.runs))
-    in_order = tuple(label for label in preferred if label in labels)
+    in_order = tuple(label for label in preferred_labels if label in labels)
     return in_order if set(in_order) == set(labels) else labels
 
 
-def best_text(name: str, runs: Sequence[Run], cluster: Cluster, preferred: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
+def best_text(name: str, runs: Sequence[Run], cluster: Cluster, preferred_labels: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
     """Return (labels to write, placement text).
 
-    Labels are the used groups, in the order of `preferred` if possible, else as the ranks meet them.
+    Labels are the used groups, in the order of `preferred_labels` if possible, else as the ranks meet them.
     Raises UnusableInput as `placement_text` does.
     """
     labels_met = labels_used(runs, ())
     refusal: UnusableInput | None = None
-    for labels in dict.fromkeys((labels_used(runs, preferred), labels_met)):
+    for labels in dict.fromkeys((labels_used(runs, preferred_labels), labels_met)):
         try:
             return labels, placement_text(name, runs, cluster, labels, says_all=True)
         except UnusableInput as problem:
@@ -76,12 +76,12 @@ def placement_text(name: str, runs: Sequence[Run], cluster: Cluster, labels: tup
 
 def _processes(name: str, runs: Sequence[Run], cluster: Cluster, labels: tuple[str, ...]) -> Iterator[tuple[int, int]]:
     """Yield (first resource rank, number of resources) of every process, in rank order."""
-    starts, expected = cluster.numbering(labels).first_in, 0
+    starts, next_rank = cluster.numbering(labels).first_in, 0
     for run in runs:
         start = starts.get((run.node, run.node_group))
-        if start is None or run.ranks.start != expected:
+        if start is None or run.ranks.start != next_rank:
             raise _inexpressible(name, f"process {run.ranks.start} is not on one node of {', '.join(labels)}, in the order of the ranks")
-        expected = run.ranks.stop
+        next_rank = run.ranks.stop
         if run.each > 1 and run.step != 1:
             raise _inexpressible(name, f"the resources of process {run.ranks.start} are not one solid range (step {run.step})")
         for i in range(len(run.ranks)):
@@ -93,10 +93,10 @@ def _inexpressible(name: str, why: str, otherwise: str = "launch from the plan i
     return UnusableInput([error("PW603", name, message, help=otherwise)])
 
 
-def placement_list(runs: Sequence[Run], grouped: bool) -> list[Data]:
-    """Return list entries as data, one for equal nodes; `grouped` entries name their group."""
+def placement_list(runs: Sequence[Run], names_group: bool) -> list[Data]:
+    """Return list entries as data, one for equal nodes; with `names_group`, entries name their group."""
     pieces = join(join(_pieces(runs), _merge_on_node), _merge_nodes)
-    return [_entry(ranks, nodes, run, resources, grouped) for ranks, nodes, run, resources in pieces]
+    return [_entry(ranks, nodes, run, resources, names_group) for ranks, nodes, run, resources in pieces]
 
 
 def _pieces(runs: Sequence[Run]) -> Iterator[Piece]:
@@ -123,32 +123,30 @@ def _list_held(run: Run) -> list[int]:
     return [index for rank in (run.ranks if run.pitch else run.ranks[:1]) for index in run.list_held(rank)]
 
 
-def _merge_on_node(left: Piece, right: Piece) -> Piece | None:
+def _merge_on_node(first: Piece, second: Piece) -> Piece | None:
     """Return neighbours on a node with equal shares as a single piece, else None."""
-    (ranks, nodes, run, held), (next_ranks, next_nodes, next_run, next_held) = left, right
+    (ranks, nodes, run, resources), (next_ranks, next_nodes, next_run, next_resources) = first, second
     same = ranks.stop == next_ranks.start and nodes == next_nodes and len(nodes) == 1
     is_same_kind = (run.kind, run.node_group) == (next_run.kind, next_run.node_group)
-    even = bool(held) and len(held) * len(next_ranks) == len(next_held) * len(ranks)
-    goes_on = same and is_same_kind and even and not set(held) & set(next_held)
-    return (range(ranks.start, next_ranks.stop), nodes, run, held + next_held) if goes_on else None
+    even = bool(resources) and len(resources) * len(next_ranks) == len(next_resources) * len(ranks)
+    goes_on = same and is_same_kind and even and not set(resources) & set(next_resources)
+    return (range(ranks.start, next_ranks.stop), nodes, run, resources + next_resources) if goes_on else None
 
 
-def _merge_nodes(left: Piece, right: Piece) -> Piece | None:
+def _merge_nodes(first: Piece, second: Piece) -> Piece | None:
     """Return equal neighbours on consecutive nodes as a single piece, else None."""
-    (ranks, nodes, run, held), (next_ranks, next_nodes, next_run, next_held) = left, right
-    goes_on = (ranks.stop, nodes.stop) == (next_ranks.start, next_nodes.start)
-    is_same_kind = (run.kind, run.node_group, held) == (next_run.kind, next_run.node_group, next_held)
+    (ranks, nodes, run, resources), (next_ranks, next_nodes, next_run, next_resources) = first, second
+    is_same_kind = (run.kind, run.node_group, resources) == (next_run.kind, next_run.node_group, next_resources)
+    goes_on = is_same_kind and (ranks.stop, nodes.stop) == (next_ranks.start, next_nodes.start)
     even = len(ranks) * len(next_nodes) == len(next_ranks) * len(nodes)
-    return (
-        (range(ranks.start, next_ranks.stop), range(nodes.start, next_nodes.stop), run, held) if goes_on and is_same_kind and even else None
-    )
+    return (range(ranks.start, next_ranks.stop), range(nodes.start, next_nodes.stop), run, resources) if goes_on and even else None
 
 
-def _entry(ranks: range, nodes: range, run: Run, resources: list[int], grouped: bool) -> Data:
+def _entry(ranks: range, nodes: range, run: Run, resources: list[int], names_group: bool) -> Data:
     entry: Data = {"ranks": _plain(ranks), "node": _plain(nodes)}
     if run.kind != NODE:
         entry["accelerators" if run.kind == ACCELERATOR else "hardware"] = _plain(resources)
-    return entry | ({"node_group": run.node_group} if grouped else {})
+    return entry | ({"node_group": run.node_group} if names_group else {})
 
 
 def _plain(numbers: Sequence[int]) -> object:

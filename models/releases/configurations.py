@@ -98,25 +98,25 @@ class Configurations:
 
     def find_valued(self, name: str, key: str) -> int:
         """Return the bits of the releases with a non-null default for a key."""
-        return self._find_exactly(name, key, valued=True)
+        return self._find_exactly(name, key, with_value=True)
 
     def _find_releases(self, name: str, key: str) -> int:
         releases, prefix = self._find_exactly(name, key), f"{key}."
         below = {path for table in self._tables(name) for path in table if path.startswith(prefix)} if releases != self.mask(name) else ()
         return reduce(or_, (self._find_exactly(name, path) for path in below), releases)
 
-    def _find_exactly(self, name: str, key: str, valued: bool = False) -> int:
+    def _find_exactly(self, name: str, key: str, with_value: bool = False) -> int:
         entry, mask = self.index.get(name), self.releases.mask
         if entry is None:
             return 0
         runs = (entry if entry.get("base") else self._file(name))["keys"].get(key, ())
-        known = mask([run for run in runs if len(run) < 4 and not (valued and run[2:] == [None])])
+        known_releases = mask([run for run in runs if len(run) < 4 and not (with_value and run[2:] == [None])])
         if entry.get("base"):
-            known |= self._find_exactly(entry["base"], key, valued) & ~mask(runs)
-        elif not valued and known != self.mask(name):
+            known_releases |= self._find_exactly(entry["base"], key, with_value) & ~mask(runs)
+        elif not with_value and known_releases != self.mask(name):
             for option in self._options(name).values():
-                known |= mask([run for run in option["keys"].get(key, ()) if len(run) < 4]) & mask(option["releases"])
-        return known & self.mask(name)
+                known_releases |= mask([run for run in option["keys"].get(key, ()) if len(run) < 4]) & mask(option["releases"])
+        return known_releases & self.mask(name)
 
     def option_in(self, name: str, group: str, option: str) -> int:
         """Return the bits of the releases in which a group has an option."""

@@ -162,13 +162,13 @@ class Launch:
         """Replacements of planned accelerators on shared nodes. RuntimeError after the end."""
         return self.now.given
 
-    def call(self, component: str, method: str, *arguments: Any, timeout: float | None = None, **named: Any) -> list[Any]:
+    def call(self, component: str, method: str, *arguments: Any, timeout: float | None = None, **keywords: Any) -> list[Any]:
         """Call a method on every worker of a component; see WorkerGroup.call."""
-        return self.groups[component].call(method, *arguments, timeout=timeout, **named)
+        return self.groups[component].call(method, *arguments, timeout=timeout, **keywords)
 
-    def call_all(self, method: str, *arguments: Any, timeout: float | None = None, **named: Any) -> dict[str, list[Any]]:
+    def call_all(self, method: str, *arguments: Any, timeout: float | None = None, **keywords: Any) -> dict[str, list[Any]]:
         """Call a method on all workers at once; return component -> results in rank order."""
-        return call_all(self.groups, method, arguments, named, timeout)
+        return call_all(self.groups, method, arguments, keywords, timeout)
 
     def write_all(self, method: str, returns_results: bool, timeout: float | None = None) -> dict[str, list[str]]:
         """Call a method on all workers at once; return component -> results as JSON.

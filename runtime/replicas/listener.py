@@ -94,7 +94,7 @@ class Listener:
         """End within two seconds, whatever is being answered."""
         self._server.should_exit = True
         if self._task is not None:
-            _, unfinished = await asyncio.wait({self._task}, timeout=END_LIMIT)
-            for task in unfinished:
+            _, unfinished_tasks = await asyncio.wait({self._task}, timeout=END_LIMIT)
+            for task in unfinished_tasks:
                 task.cancel()
         self._socket.close()

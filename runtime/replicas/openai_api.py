@@ -102,13 +102,13 @@ class Serving:
             choices = f"{with_noun(request.n, 'answer')} to {with_noun(len(prompts), 'prompt')}"
             message = f"`n`: {choices} are more than {self.limits.max_choices}"
             raise RequestRefused(400, message, INVALID, "n", "invalid_value")
-        requested = []
+        choices_of_prompts = []
         for prompt in prompts:
             room = self._room(len(prompt), most, param)
             for index in range(request.n):
                 sampling = Sampling(room, request.temperature, request.top_p, request.seed + index)
-                requested.append(WantedChoices(tuple(prompt), sampling, request.stops))
-        return requested
+                choices_of_prompts.append(WantedChoices(tuple(prompt), sampling, request.stops))
+        return choices_of_prompts
 
     def _room(self, prompt: int, most: int | None, param: str) -> int:
         """Return the maximal number of tokens of the answer."""

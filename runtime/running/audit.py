@@ -146,7 +146,7 @@ def compare(component: str, placement: Placement, world_size: int, ray_node: str
         "NODE_LOCAL_WORLD_SIZE": placement.local_world_size,
     }
     pairs += [(name, str(value), environment.get(name, "unset")) for name, value in variables.items()]
-    differences = tuple(f"{label} is {actual}, the plan says {planned}" for label, planned, actual in pairs if planned != actual)
+    differences = tuple(f"{label} is {actual}, the plan says {plan_value}" for label, plan_value, actual in pairs if plan_value != actual)
     if reason := find_hiding_variable(placement.accelerator_type, visible, environment):
         differences = (*differences, reason)
     return AuditRow(

@@ -85,7 +85,7 @@ class CalledGroup(Protocol):
     worker: str | type
     alarm: Callable[[], None]
 
-    def request(self, rank: int, method: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> Ticket:
+    def request(self, rank: int, method: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Ticket:
         """Call a method of a worker, without waiting."""
 
     def answer(self, ticket: Ticket, rank: int, doing: str) -> Any:
@@ -247,18 +247,18 @@ class Calls(ABC):
         """Select some of these workers. Unknown rank or empty selection: IndexError."""
         return Selection(self.whole, self._choose(which))
 
-    def call(self, method: str, /, *arguments: Any, timeout: float | None = None, **named: Any) -> list[Any]:
+    def call(self, method: str, /, *arguments: Any, timeout: float | None = None, **keywords: Any) -> list[Any]:
         """Call a method on every worker; return ordered results. Raises as Results.wait."""
-        return self.call_async(method, *arguments, timeout=timeout, **named).wait()
+        return self.call_async(method, *arguments, timeout=timeout, **keywords).wait()
 
-    def call_async(self, method: str, /, *arguments: Any, timeout: float | None = None, **named: Any) -> Results:
+    def call_async(self, method: str, /, *arguments: Any, timeout: float | None = None, **keywords: Any) -> Results:
         """Call without waiting; as `call`. `timeout` counts from now.
 
         Large arguments are put into the cluster once, for any number of workers. Raises
         AttributeError for a method that the user's class lacks, if the class is known here; for a
         class given as ``module:Class`` the first worker reports it.
         """
-        return Results(self.whole, self.send_call(method, arguments, named), method, timeout)
+        return Results(self.whole, self.send_call(method, arguments, keywords), method, timeout)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.whole.component!r}, ranks {list_ranks(self.ranks) or 'none'}>"
@@ -269,16 +269,16 @@ class Calls(ABC):
         self.must_have(name)
         return partial(self._call_named, name)
 
-    def _call_named(self, method: str, /, *arguments: Any, **named: Any) -> list[Any]:
+    def _call_named(self, method: str, /, *arguments: Any, **keywords: Any) -> list[Any]:
         """Call a method as `call`, but pass every keyword to the method."""
-        return Results(self.whole, self.send_call(method, arguments, named), method).wait()
+        return Results(self.whole, self.send_call(method, arguments, keywords), method).wait()
 
-    def send_call(self, method: str, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> dict[Ticket, int]:
+    def send_call(self, method: str, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> dict[Ticket, int]:
         """Call a method and return ticket -> rank."""
         self.must_have(method)
         if len(self.ranks) > 1:
-            arguments, named = share(self.whole.port, arguments, named)
-        return {self.whole.request(rank, method, arguments, named): rank for rank in self.ranks}
+            arguments, keywords = share(self.whole.port, arguments, keywords)
+        return {self.whole.request(rank, method, arguments, keywords): rank for rank in self.ranks}
 
     def __dir__(self) -> list[str]:
         """Return the own attributes plus the workers' methods, for completion."""
@@ -329,13 +329,13 @@ class Selection(Calls):
         return self._whole
 
 
-def share(port: Port, arguments: Sequence[Any], named: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def share(port: Port, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Put large arguments into the cluster once, to pass them to several workers."""
 
     def prepare(value: Any) -> Any:
         return value if is_light(value) else port.share(value)
 
-    return tuple(map(prepare, arguments)), {name: prepare(value) for name, value in named.items()}
+    return tuple(map(prepare, arguments)), {name: prepare(value) for name, value in keywords.items()}
 
 
 def is_light(value: Any) -> bool:

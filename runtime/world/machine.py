@@ -63,14 +63,14 @@ def cluster_of(machines: Sequence[Machine]) -> tuple[Cluster, tuple[Finding, ...
 def node_of(machine: Machine, rank: int) -> Node:
     """Convert a machine to a node; several models count as generic, with the least memory."""
     ids = _ids(machine) or tuple(map(str, range(len(machine.devices))))
-    occupied = sum(1 << index for index, device in enumerate(machine.devices) if device.taken)
+    occupied_bits = sum(1 << index for index, device in enumerate(machine.devices) if device.taken)
     topology = {level: _name(machine.topology[level]) for level in LEVELS if machine.topology.get(level)}
     if "nvlink_domain" not in topology and len(machine.linked) == 1 and len(machine.devices) > 1:
         topology["nvlink_domain"] = machine.name
     plain = ids == tuple(map(str, range(len(ids))))
     devices = accelerators(len(ids), _model(machine), _memory(machine), () if plain else ids, _numa_domains(machine) or 1)
     hardware = tuple(Hardware(_name(kind)) for kind in machine.hardware)
-    return Node(rank, machine.name, devices, hardware, machine.cpus or None, machine.memory, dict(machine.labels), topology, occupied)
+    return Node(rank, machine.name, devices, hardware, machine.cpus or None, machine.memory, dict(machine.labels), topology, occupied_bits)
 
 
 def lost_facts(machine: Machine) -> Iterator[Finding]:

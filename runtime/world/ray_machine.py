@@ -77,8 +77,8 @@ def machine_of(ray: RayNode, report: Report | None = None) -> Machine:
         names.setdefault("nvlink_domain", report["fabric"])
     labels = {name: text for name, text in ray.labels.items() if not _is_our_own(name)}
     cpus = int(ray.total.get("CPU", 0))
-    linked = matrix.linked if matrix and len(matrix.numa) == len(devices) else ()
-    return Machine(name_of(ray), devices, vendor, cpus or None, report.get("memory"), tuple(hardware_of(ray)), labels, names, linked)
+    link_groups = matrix.linked if matrix and len(matrix.numa) == len(devices) else ()
+    return Machine(name_of(ray), devices, vendor, cpus or None, report.get("memory"), tuple(hardware_of(ray)), labels, names, link_groups)
 
 
 def resource_of(ray: RayNode) -> str:
@@ -93,8 +93,8 @@ def accelerator_of(ray: RayNode) -> tuple[str, str]:
         return (vendor if vendor in VENDORS else ""), model or "GPU"
     label = next((name.removeprefix(_TYPE) for name in ray.total if name.startswith(_TYPE)), "")
     label = label or ray.labels.get("ray.io/accelerator-type", "")
-    if counted := vendor_counted_as(resource_of(ray)):
-        return counted, model_of(label)
+    if counted_vendor := vendor_counted_as(resource_of(ray)):
+        return counted_vendor, model_of(label)
     return ("INTEL_GPU" if label.startswith("Intel") else "AMD_GPU" if label.startswith("AMD") else ""), model_of(label)
 
 
@@ -102,8 +102,8 @@ def physical_ids(ray: RayNode, report: Report) -> tuple[str, ...]:
     """Return the physical ids of the node's accelerators: those visible to Ray, else numbers."""
     count = round(ray.total.get(resource_of(ray), 0.0))
     vendor = vendor_of(accelerator_of(ray)[0] or "NV_GPU")
-    shown = report.get("environment", {}).get(vendor.variable, "") if vendor else ""
-    ids = tuple(filter(None, (id.strip() for id in shown.split(","))))
+    visible_ids = report.get("environment", {}).get(vendor.variable, "") if vendor else ""
+    ids = tuple(filter(None, (id.strip() for id in visible_ids.split(","))))
     return ids[:count] if len(ids) >= count else tuple(map(str, range(count)))
 
 
@@ -125,8 +125,8 @@ def matrix_of(report: Report) -> Matrix | None:
 
 def position_of(id: str, report: Report) -> int | str:
     """Return an accelerator's position among the reported ones; its id if unknown."""
-    reported = enumerate(report.get("devices", ()))
-    return next((index for index, entry in reported if id == str(index) or ("-" in id and entry["uuid"].startswith(id))), id)
+    reported_devices = enumerate(report.get("devices", ()))
+    return next((index for index, entry in reported_devices if id == str(index) or ("-" in id and entry["uuid"].startswith(id))), id)
 
 
 def _device(id: str, model: str, report: Report, matrix: Matrix | None) -> Device:
@@ -135,8 +135,8 @@ def _device(id: str, model: str, report: Report, matrix: Matrix | None) -> Devic
         return Device(id, model)
     entry = report["devices"][position]
     numa = entry["numa"] or (matrix.numa[position] if matrix and position < len(matrix.numa) else "")
-    taken = entry["used"] > BUSY * entry["memory"]
-    return Device(id, model_of(entry["name"]), entry["memory"], entry["uuid"], numa, taken)
+    is_taken = entry["used"] > BUSY * entry["memory"]
+    return Device(id, model_of(entry["name"]), entry["memory"], entry["uuid"], numa, is_taken)
 
 
 def _is_our_own(label: str) -> bool:

@@ -50,26 +50,26 @@ def _parts(text: str) -> list[list[tuple[str, str]]]:
 
 def _size(part: list[tuple[str, str]], text: str) -> int:
     size = 1
-    for inside, plain in part:
+    for brackets, plain in part:
         if not plain:
-            size *= sum(last - first + 1 for first, last, _ in _ranges(inside, text))
+            size *= sum(last - first + 1 for first, last, _ in _ranges(brackets, text))
     return size
 
 
 def _texts(piece: tuple[str, str], text: str) -> list[str]:
-    inside, plain = piece
+    brackets, plain = piece
     if plain:
         return [plain]
-    return [f"{number:0{width}d}" for first, last, width in _ranges(inside, text) for number in range(first, last + 1)]
+    return [f"{number:0{width}d}" for first, last, width in _ranges(brackets, text) for number in range(first, last + 1)]
 
 
-def _ranges(inside: str, text: str) -> list[tuple[int, int, int]]:
+def _ranges(brackets: str, text: str) -> list[tuple[int, int, int]]:
     """Return (first, last, digits) of every range in brackets."""
     ranges = []
-    for part in inside.split(","):
+    for part in brackets.split(","):
         match = _RANGE.fullmatch(part.strip())
         if not match or (match[2] and int(match[2]) < int(match[1])):
-            raise ValueError(f"`{text[:80]}` is not a list of hosts: `[{inside[:40]}]` holds no ranges such as `001-003,007`")
+            raise ValueError(f"`{text[:80]}` is not a list of hosts: `[{brackets[:40]}]` holds no ranges such as `001-003,007`")
         ranges.append((int(match[1]), int(match[2] or match[1]), len(match[1])))
     return ranges
 
@@ -150,9 +150,9 @@ def _cpus(environment: Mapping[str, str], hosts: int) -> tuple[int | None, ...]:
         if not match:
             raise ValueError(f"`SLURM_JOB_CPUS_PER_NODE` holds `{part[:40]}`, which is not a number of CPUs")
         counts += [int(match[1])] * min(int(match[2] or 1), hosts + 1)
-    here = environment.get("SLURM_CPUS_ON_NODE", "")
-    if not counts and here.isdecimal():
-        counts = [int(here)] * hosts
+    own_count = environment.get("SLURM_CPUS_ON_NODE", "")
+    if not counts and own_count.isdecimal():
+        counts = [int(own_count)] * hosts
     if counts and len(counts) != hosts:
         raise ValueError(f"`SLURM_JOB_CPUS_PER_NODE` names {len(counts)} machines, `SLURM_JOB_NODELIST` of {hosts}")
     return tuple(counts) if counts else (None,) * hosts

@@ -142,3 +142,12 @@ def test_long_sequences_are_divided_where_they_do_not_fit(tmp_path: Path, capsys
     text = path.read_text("utf-8")
     assert "actor_rollout_ref.actor.ulysses_sequence_parallel_size=2 " in text and "use_remove_padding=True" in text
     assert pw.verify(path, "2x8xA100").findings == ()
+
+
+def test_rlinf_divides_long_sequences_by_tensor_parallelism(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """RLinf's FSDP divides no sequence."""
+    words = ["--model", "Qwen/Qwen2.5-14B-Instruct", "--cluster", "2x8xA100", "--prompts", "512", "--response", "16384"]
+    assert run(["plan", *words, "--framework", "rlinf", "-o", str(tmp_path / "job.yaml")]) == 0
+    capsys.readouterr()
+    actor = yaml.safe_load((tmp_path / "job.yaml").read_text("utf-8"))["actor"]
+    assert (actor["training_backend"], actor["model"]["tensor_model_parallel_size"]) == ("megatron", 4)

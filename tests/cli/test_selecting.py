@@ -47,6 +47,18 @@ def test_a_comment_ignores_one_of_two_like_faults(capsys: pytest.CaptureFixture[
     assert "error[PW102]: `rollout`" in out(capsys, 1, "lines.yaml", "-q")
 
 
+@pytest.mark.parametrize(("ranks", "is_told"), [("0-7", True), ("0-8", False)])
+def test_a_comment_that_ignores_nothing_is_told_of_a_file_without_errors(
+    ranks: str, is_told: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Once an error is mended, the comment may have something to ignore."""
+    (tmp_path / "job.yaml").write_text(
+        f"cluster: 1x8\ncomponents:\n  actor: {{placement: {ranks}, memory: 1GiB}}  # placewright: ignore[PW801]\n"
+    )
+    assert run(["verify", str(tmp_path / "job.yaml")]) == (0 if is_told else 1)
+    assert ("nothing is ignored here: no PW801" in " ".join(capsys.readouterr().out.split())) is is_told
+
+
 @pytest.mark.parametrize("form", ["json", "sarif", "github", "junit"])
 def test_every_format_knows_what_is_ignored(form: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = out(capsys, 1, "lines.yaml", "--format", form)

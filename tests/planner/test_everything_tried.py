@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import pytest
 from placewright.models.planning.cost_models import iteration
-from placewright.models.planning.design import Design
+from placewright.models.planning.design import Design, bars
 from placewright.models.planning.problem import PlanningProblem, Task
 from placewright.models.planning.workload import PHASES
+from placewright.planner.benders import this_alone
 from placewright.planner.check import faults, price
 from placewright.planner.costs import cost_model
 from placewright.planner.search import search as searching
@@ -67,6 +68,22 @@ def test_the_best_of_everything_is_found(name: str, first: int, monkeypatch: pyt
             for each in searched.found:
                 assert list(faults(asked, model, each.design)) == [], (seed, costly)
                 assert each.price == price(asked, model, each.design), (seed, costly)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_best_that_is_not_ruled_out_is_found(name: str) -> None:
+    """Of one amount, a slower option stays where the fastest is ruled out."""
+    model, stages, others = cost_model(name), name != "stream", 0
+    for seed in range(examples(24)):
+        asked = asked_of(name, seed)
+        every = list(priced(asked, stages))
+        if every:
+            no_good = this_alone(min(every, key=itemgetter(0))[1])
+            left = [its for its, design in every if not bars(no_good, design)]
+            searched = search(replace(asked, barred=(no_good,)), model, count=1)
+            assert [each.price for each in searched.found] == sorted(left)[:1], seed
+            others += bool(left)
+    assert others > 10
 
 
 @pytest.mark.parametrize("name", MODELS)

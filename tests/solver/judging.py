@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Container, Iterator, Sequence
 
 from placewright.models.component import Component
@@ -10,6 +9,7 @@ from placewright.models.findings.finding import Finding, Severity
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
+from placewright.models.record import replace
 from placewright.solver.rule import Rule
 from placewright.solver.rules import RULES
 from placewright.solver.rules.no_overlap import NoOverlap

@@ -7,7 +7,6 @@ ones apart, too few or too many. So a fault in a rule, in the layout or in the v
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import replace
 from itertools import combinations, permutations, product
 from math import comb, perm
 from typing import Any, Iterable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from placewright.models.machines.node_group import NODE
 from placewright.models.placements.assignment import Assignment, compress
 from placewright.models.placements.run import Run
 from placewright.models.problem import Problem
+from placewright.models.record import replace
 from placewright.solver import compile as compile_module
 from placewright.solver import objectives as objectives_module
 from placewright.solver.check import check

@@ -143,3 +143,8 @@ def test_the_first_rank_on_an_excluded_node_is_named_wherever_the_ranks_begin() 
     runs = [Run(range(2 * number, 2 * number + 2), number + 1) for number in range(3)]
     question = problem(cluster(*[{"count": 2}] * 4), given("a", *runs, excluded=(2,)))
     assert only(question).message == "rank 2 of a is on node 2, which is excluded"
+
+
+def test_the_first_rank_that_goes_back_in_its_range_is_named() -> None:
+    descending = given("a", Run(range(4), 0, first=3, pitch=-1), contiguous=True)
+    assert only(problem(EIGHT, descending)).message == "rank 1 of a comes before lower ranks in its range"

@@ -30,6 +30,7 @@ from .few_ranks import EIGHT, TWO_NODES, only, ranks
             "5 environments over the 2 processes of env leave 1 over",
             "set `total_num_envs` to 4 or 8",
         ),
+        (7, 1, "7 environments over the 2 processes of env leave 1 over", "set `total_num_envs` to 6 or 8, or give env 1 or 7 processes"),
         (1, 1, "1 environment is fewer than the 2 processes of env", "set `total_num_envs` to 2, or give env 1 process"),
     ],
 )

@@ -83,7 +83,7 @@ def _placement(problem: Problem, component: Component, runs: Sequence[Run]) -> t
         return best_text(component.name, runs, problem.cluster, component.node_groups)
     except UnusableInput:
         labels = labels_used(runs, component.node_groups)
-        return labels, placement_list(runs, grouped=len(labels) > 1)
+        return labels, placement_list(runs, names_group=len(labels) > 1)
 
 
 def _work(share: Share) -> Data:

@@ -68,7 +68,7 @@ def _keys(problem: Problem, component: Component, runs: Sequence[Run], hints: Ma
     try:
         placement = plain_or_quoted(text_of(problem, component, runs, component.node_groups))
     except UnusableInput:
-        placement = placement_list(runs, grouped=len(component.node_groups) > 1)
+        placement = placement_list(runs, names_group=len(component.node_groups) > 1)
     current = {key: hints.get(key) for key in additions}
     before = {key: [leaf.text for leaf in leaves(value)] if value is not None else [] for key, value in current.items()}
     return {"placement": placement} | {key: [*before[key], *names] for key, names in additions.items()}

@@ -76,13 +76,13 @@ def test_hardware() -> None:
 def test_nodes_that_are_alike_are_one_entry_and_cost_no_more() -> None:
     reading = read([{"ranks": "0-11", "node": "0-2", "accelerators": "0-3"}])
     assert reading.problem is not None
-    assert placement_list(reading.problem["a"].runs or (), grouped=False) == [{"ranks": "0-11", "node": "0-2", "accelerators": "0-3"}]
+    assert placement_list(reading.problem["a"].runs or (), names_group=False) == [{"ranks": "0-11", "node": "0-2", "accelerators": "0-3"}]
 
 
 def test_equal_neighbours_on_nodes_in_order_are_one_entry() -> None:
     """As where a first rank is pinned to a later node, and the others follow from node to node."""
     seats = [(rank, [(node, index)]) for rank, (node, index) in enumerate([(2, 0), (0, 0), (0, 1), (1, 0), (1, 1), (2, 1)])]
-    assert placement_list(compress(seats, ACCELERATOR, "gpus"), grouped=False) == [
+    assert placement_list(compress(seats, ACCELERATOR, "gpus"), names_group=False) == [
         {"ranks": 0, "node": 2, "accelerators": 0},
         {"ranks": "1-4", "node": "0-1", "accelerators": "0-1"},
         {"ranks": 5, "node": 2, "accelerators": 1},
@@ -137,7 +137,7 @@ PROCESSES = st.lists(
 def test_any_lists_read_back_as_themselves(processes: list[list[tuple[int, list[int]]]]) -> None:
     lists = [(rank, [(node, index) for node, its in pieces for index in its]) for rank, pieces in enumerate(processes)]
     runs = compress(lists, ACCELERATOR, "gpus")
-    assert held(placement_list(runs, grouped=False)) == lists
+    assert held(placement_list(runs, names_group=False)) == lists
 
 
 PATTERNS = st.builds(
@@ -158,4 +158,4 @@ def test_any_runs_read_back_as_themselves(patterns: list[tuple[int, int, int, in
 
 def test_bare_nodes_read_back_as_themselves() -> None:
     runs = [Run(range(4), 0, NODE, each=0, pitch=0, node_group="gpus"), Run(range(4, 6), 2, NODE, each=0, pitch=0, node_group="gpus")]
-    assert held(placement_list(runs, grouped=False)) == [(r, [seat for seat, _, _ in its]) for r, its in seats(runs)]
+    assert held(placement_list(runs, names_group=False)) == [(r, [seat for seat, _, _ in its]) for r, its in seats(runs)]

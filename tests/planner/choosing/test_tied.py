@@ -48,6 +48,7 @@ def test_the_degrees_are_those_with_which_all_of_them_take_least(seed: int) -> N
     takes = {parallel: times["actor"][parallel] + times["ref"][parallel] + times["rollout"][DEGREES[0]] for parallel in DEGREES}
     assert answer.planned.best.nanoseconds == min(takes.values()) * SECOND
     assert answer.planned.proved and answer.planned.bound == answer.planned.best.nanoseconds
+    assert not answer.planned.alternatives_open and not answer.planned.best.traffic
     assert answer.plan.degrees["ref"] == answer.plan.degrees["actor"]
     assert takes[answer.plan.degrees["actor"]] == min(takes.values())
 

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Callable
 
 import pytest
+from placewright.models.composition import Composer
+from placewright.models.dialects.load import read as read_text
+from placewright.models.machines.cluster import Cluster
+from placewright.models.machines.node import EqualNodes, Nodes
+from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.reading import Reading
+from placewright.models.text.source import Source
 from placewright.planner.verify import verify
+
+from .conftest import ENGINES, RELEASE
 
 Read = Callable[..., Reading]
 
@@ -42,6 +51,19 @@ def test_a_recipe_without_known_defaults_has_the_pool_that_is_written(read: Read
     reading = read("trainer.nnodes=1 trainer.n_gpus_per_node=8 critic.enable=false", program=f"recipe.{recipe}")
     assert reading.problem is not None and [pool.name for pool in reading.problem.job.pools] == ["global_pool"]
     assert not any("is not known here; it is taken" in each.why for each in reading.unchecked)
+
+
+WITH_TASK_RUNNER = (*RECIPES, "dapo.main_dapo", "entropy.main_entropy", "flowrl.main_flowrl", "partial_rollout.main_ppo", "r1_ascend.main_ppo",
+                    "specRL.main_ppo", "spin.main_spin", "spo.spo_main_ppo", "sppo.main_sppo")  # fmt: skip
+
+
+@pytest.mark.parametrize(("recipe", "runners"), [*((recipe, 1) for recipe in WITH_TASK_RUNNER), ("prime.main_prime", 0)])
+def test_the_task_runner_of_a_recipe_needs_a_cpu_beside_the_pool(recipe: str, runners: int) -> None:
+    nodes = Nodes([EqualNodes(replace(node, cpus=24)) for node in read_shorthand("1x8").nodes])
+    text = f"python3 -m recipe.{recipe} {' '.join(ENGINES)} trainer.nnodes=1 trainer.n_gpus_per_node=8\n"
+    reading = read_text(Source("run.sh", text), Cluster(nodes), "verl", composer=Composer(frameworks=(f"verl=={RELEASE}",)))
+    messages = [finding.message for finding in verify(reading).findings if finding.code == "PW502"]
+    assert messages == ["`global_pool` needs 24 CPUs of one node + 1 of TaskRunner, but node-0 has 24"] * runners
 
 
 def test_reference_and_critic_are_there_when_they_are_needed(read: Read) -> None:

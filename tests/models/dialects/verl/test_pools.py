@@ -35,6 +35,12 @@ def test_numbers_must_be_whole_and_above_zero(codes: Codes) -> None:
     assert codes("trainer.n_gpus_per_node=8.0") == ["PW105"]
 
 
+@pytest.mark.parametrize("key", ["ppo_mini_batch_size", "ppo_micro_batch_size_per_gpu", "ulysses_sequence_parallel_size"])
+def test_numbers_that_are_only_divided_may_be_floats(codes: Codes, key: str) -> None:
+    assert "PW105" not in codes(f"actor_rollout_ref.actor.{key}=1.0")
+    assert "PW105" in codes(f"actor_rollout_ref.actor.{key}=1.5")
+
+
 def test_a_pool_of_the_reward_model_needs_workers_of_its_own(codes: Codes) -> None:
     own = "reward_model.enable_resource_pool=true reward_model.nnodes=1"
     assert codes(f"{own} reward_model.enable=true") == ["PW123"]

@@ -128,10 +128,19 @@ def test_hardware(codes, row: str, text: str, expected: str) -> None:
     assert codes(of(f"{{label: a, node_ranks: 0-1, hardware: {text}}}")) == expected
 
 
-def test_what_the_nodes_themselves_decide_is_unchecked(judged) -> None:
-    groups = "{label: a, node_ranks: 0-1, hardware: {type: Franka, configs: [{node_rank: 0}]}}"
+@pytest.mark.parametrize(
+    ("kind", "device", "variables"),
+    [
+        ("Franka", "", "`ROBOT_IP`"),
+        ("DualFranka", "", "`LEFT_ROBOT_IP` and `RIGHT_ROBOT_IP`"),
+        ("GimArm", ", can_interface: can0", "`CAN_INTERFACE`"),
+        ("DOSW1", "", "`ROBOT_URL`"),
+    ],
+)
+def test_what_the_nodes_themselves_decide_is_unchecked(judged, kind: str, device: str, variables: str) -> None:
+    groups = f"{{label: a, node_ranks: 0-1, hardware: {{type: {kind}, configs: [{{node_rank: 0{device}}}]}}}}"
     assert [(each.rule, each.why) for each in judged(of(groups)).unchecked] == [
-        ("PW116", "node 1 has no Franka in the file; if `ROBOT_IP` is set there, RLinf makes one for each of its values"),
+        ("PW116", f"node 1 has no {kind} in the file; if {variables} is set there, RLinf makes one for each of its values"),
     ]
 
 
