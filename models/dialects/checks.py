@@ -16,7 +16,7 @@ from ..configuration.notes import Notes
 from ..configuration.settings import Amount, Settings, plain_value
 from ..findings.finding import Severity
 from ..findings.span import Edit, Span
-from ..findings.wording import are, do
+from ..findings.wording import are, do, list_words
 from ..record import dataclass
 from ..releases.release import ALWAYS, Range
 from ..text.interpolation_text import holds_interpolation
@@ -256,7 +256,7 @@ class OneOf(Check):
         if not word:
             return
         better = "" if self.help else dict(self.renamed).get(word) or nearest(word, self.values)
-        help_ = f"write `{better}`" if better else self.help or f"write one of {', '.join(f'`{word}`' for word in self.values)}"
+        help_ = f"write `{better}`" if better else self.help or f"write one of {list_words(self.values)}"
         edit = facts.settings.becomes(self.key, better) if better and len(words) == 1 and not isinstance(value, MapNode) else None
         text = self.message.format(left=f"`{self.key}`", right=word) if self.message else f"`{self.key}` is `{word}`, which is unknown"
         self.report(facts, text, value, "unknown" if value is not None else "not set", help_, edit)
