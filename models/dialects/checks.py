@@ -108,6 +108,7 @@ class Check(ABC):
     releases : releases that refuse a violation.
     severity : error if the framework provably fails, else warning.
     message : sentence with the placeholders `{left}` and `{right}`, instead of the default.
+    label : what is at the place, instead of the default.
     why : reason of the demand, a note under the finding.
     """
 
@@ -117,6 +118,7 @@ class Check(ABC):
     releases: Range = ALWAYS
     severity: Severity = Severity.ERROR
     message: str = ""
+    label: str = ""
     why: str = ""
 
     def run(self, facts: Facts) -> None:
@@ -134,7 +136,7 @@ class Check(ABC):
     ) -> None:
         """Add the finding of this check; the release at hand decides the severity."""
         notes = tuple(note for note in (self.why, *notes, self.when) if note)
-        facts.judge(self.releases, self.severity, self.code, message, at or facts.top, label, help, edit, notes)
+        facts.judge(self.releases, self.severity, self.code, message, at or facts.top, self.label or label, help, edit, notes)
 
     def value_of(self, facts: Facts, term: Term) -> Number | None:
         """Return the number of a term; None if unknown."""

@@ -247,9 +247,8 @@ class Configuration(Settings):
         key = self.entry.units_key
         if not key or (self.entry.program == MAIN_PPO and not self.is_v1):
             return self.entry.reserves
-        section = key.partition(".SimpleStorage")[0]
-        is_simple = section == key or self.word(f"{section}.storage_backend", CPUS) == "SimpleStorage"
-        units = self.whole(key, CPUS) if is_simple else None
+        backend = self.word(f"{key.partition('.SimpleStorage')[0]}.storage_backend", CPUS)
+        units = self.whole(key, CPUS) if backend in ("", "SimpleStorage") else None
         storage = (Reserve("its storage units", 1, units.value, True),) if units else ()
         return (*self.entry.reserves, Reserve("TransferQueueController", 1), *storage)
 
