@@ -25,8 +25,8 @@ from .modes.state import DEMANDS, Mode
 
 REASONING = ("reasoning", "coding_online_rl")
 """Tasks whose batch is a number of prompts."""
-KEYS = "Keys"
-"""Demand of keys that RLinf reads without a default."""
+KEYS, RESOLVES = "Keys", "Resolves"
+"""Demand of keys that RLinf reads without a default; jobs whose programs resolve every interpolation."""
 
 
 def _samples(facts: Facts) -> Number | None:
@@ -109,6 +109,11 @@ def is_whole(mode: Mode) -> bool:
     return not mode.notes.partial and names_group and mode.settings.has("runner.logger")
 
 
+def resolves_all(mode: Mode) -> bool:
+    """Return True if the program of the job resolves every interpolation."""
+    return any(demand["check"] == RESOLVES and _applies(mode, demand) for demand in facts("demands"))
+
+
 def missing_keys(mode: Mode) -> dict[str, str]:
     """Return missing keys that RLinf reads without a default, with their sources.
 
@@ -137,7 +142,7 @@ def check_settings(mode: Mode, level: str = "") -> None:
     """Run the checks of a level: `training`, or "" for those of every level."""
     program = mode.notes.document.program.name.rpartition("/")[2] if mode.notes.document.program else ""
     for demand in facts("demands"):
-        if demand["check"] != KEYS and demand.get("level", "") == level and _applies(mode, demand):
+        if demand["check"] not in (KEYS, RESOLVES) and demand.get("level", "") == level and _applies(mode, demand):
             when: str = getattr(known, demand.get("when", "CHECKED"), "")
             overrides: dict[str, Any] = {"code": demand.get("code", SETTING), "source": f"RLinf, {demand['source']}", "when": when}
             overrides |= {

@@ -18,9 +18,9 @@ from ...findings.span import Span
 from ...pools import Reserve
 from ...releases.choice import ReleaseChoice
 from ...releases.release import Range
-from ...text.interpolation import Interpolator
+from ...text.interpolation import Interpolator, as_scalar
 from ...text.nearest import nearest
-from ...text.tree import Scalar, Value
+from ...text.tree import Scalar, Unknown, Value
 from .programs import MAIN_PPO, EntryPoint, ProgramKind, base_in_defaults, choice_of, configurations, facts, module_of, releases
 
 ROLES, CPUS = "PW122", "PW502"
@@ -112,6 +112,17 @@ class Configuration(Settings):
                 owner, _, name = owner.rpartition(".")
                 rest = f"{name}.{rest}"
         return path
+
+    def default_of(self, path: str) -> Value | str | None:
+        """See `Interpolator.default_of`."""
+        if self.table is not None and not self.table.has(path):
+            return None
+        target = self._follow_reference(self.table, path) if self.table else path
+        if target != path:
+            return target
+        if path not in self.instead and path not in self.defaults:
+            raise Unknown(f"`{path}` is not written, and its default is not known")
+        return as_scalar(self.instead[path] if path in self.instead else self.defaults[path].value, self.top)
 
     def is_elsewhere(self, path: str) -> bool:
         """See `Settings.is_elsewhere`; known `defaults` have the keys of the table alone."""

@@ -35,7 +35,7 @@ from .job import PLANNED as UNPLANNED
 from .job import VerlSetup, add_hints, components_of, derive_sizes, is_open, judge_size, laying_of, open_component, plan_pools, relations_of
 from .keys import judge_keys
 from .pools import FIT, POOLS, split_servers
-from .programs import MOMENTS, ProgramKind, entry_of, release_of, table_for
+from .programs import MOMENTS, TRAINERS, ProgramKind, entry_of, release_of, table_for
 from .work import judge
 from .work.work import SHARES
 
@@ -57,6 +57,8 @@ Machines = Union[Cluster, DeclaredNodes, None]
 ROUNDED = "PW804"
 PLANNED = (ProgramKind.HYBRID, ProgramKind.SEPARATE, ProgramKind.GENERATION)
 """Programs with a size in two keys for every pool."""
+RESOLVING = (*TRAINERS, ProgramKind.SIMULATION, ProgramKind.SERVER, ProgramKind.GENERATION)
+"""Programs that resolve every interpolation (OmegaConf.resolve in their main function)."""
 
 
 class VerlReader(Reader):
@@ -88,7 +90,10 @@ class VerlReader(Reader):
         """See `Reader.make_settings`."""
         entry = entry_of(self.notes, self.document.root, self.document.program)
         table, anew = table_for(self.document, entry), self.open and entry.kind in PLANNED
-        return Configuration(self.notes, self.interpolator, entry, table, self.instead, anew, self.decisive)
+        self.resolves_all = entry.kind in RESOLVING and not entry.own_trainer and table is not None
+        settings = Configuration(self.notes, self.interpolator, entry, table, self.instead, anew, self.decisive)
+        self.interpolator.default_of = settings.default_of
+        return settings
 
     @cached_property
     def declared(self) -> DeclaredPools:
