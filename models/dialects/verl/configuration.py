@@ -2,7 +2,7 @@
 
 Keys and defaults of a release are data (facts/); conditions of single checks stand at the checks.
 Source: verl, verl/trainer/ppo/utils.py (need_critic, need_reference_policy),
-verl/trainer/main_ppo.py.
+verl/trainer/main_ppo.py; TransferQueue, transfer_queue/interface.py (init) and controller.py.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from ...findings.span import Span
 from ...pools import Reserve
 from ...releases.choice import ReleaseChoice
 from ...releases.release import Range
-from ...text.interpolation import Interpolator, as_scalar
+from ...text.interpolation import Interpolator
 from ...text.nearest import nearest
-from ...text.tree import Scalar, Unknown, Value
+from ...text.tree import Scalar, Value
 from .programs import MAIN_PPO, EntryPoint, ProgramKind, base_in_defaults, choice_of, configurations, facts, module_of, releases
 
 ROLES, CPUS = "PW122", "PW502"
@@ -112,17 +112,6 @@ class Configuration(Settings):
                 owner, _, name = owner.rpartition(".")
                 rest = f"{name}.{rest}"
         return path
-
-    def default_of(self, path: str) -> Value | str | None:
-        """See `Interpolator.default_of`."""
-        if self.table is not None and not self.table.has(path):
-            return None
-        target = self._follow_reference(self.table, path) if self.table else path
-        if target != path:
-            return target
-        if path not in self.instead and path not in self.defaults:
-            raise Unknown(f"`{path}` is not written, and its default is not known")
-        return as_scalar(self.instead[path] if path in self.instead else self.defaults[path].value, self.top)
 
     def is_elsewhere(self, path: str) -> bool:
         """See `Settings.is_elsewhere`; known `defaults` have the keys of the table alone."""
@@ -251,17 +240,14 @@ class Configuration(Settings):
 
     @property
     def reserves(self) -> tuple[Reserve, ...]:
-        """Processes that hold CPUs before the pools, a TransferQueue's included.
-
-        Source: TransferQueue, transfer_queue/interface.py (init), controller.py; verl, verl/trainer/main_ppo.py (TaskRunnerV1.run).
-        """
+        """Processes that hold CPUs before the pools, a TransferQueue's included."""
         key = self.entry.units_key
         if not key or (self.entry.program == MAIN_PPO and not self.is_v1):
             return self.entry.reserves
         backend = self.word(f"{key.partition('.SimpleStorage')[0]}.storage_backend", CPUS)
-        units = self.whole(key, CPUS) if backend in ("", "SimpleStorage") else None
-        storage = (Reserve("its storage units", 1, units.value, True),) if units else ()
-        return (*self.entry.reserves, Reserve("TransferQueueController", 1), *storage)
+        storage = self.whole(key, CPUS) if backend in ("", "SimpleStorage") else None
+        units = Reserve("its storage units", 1, storage.value if storage else 0, spreads=True)
+        return (*self.entry.reserves, Reserve("TransferQueueController", 1), units)
 
     @property
     def is_apart(self) -> bool:

@@ -148,7 +148,8 @@ def entry_in(program: str, index: int = -1) -> EntryPoint:
     return EntryPoint(
         program, ProgramKind[data["kind"]], data["configuration"],
         tuple(Reserve(run[2], run[3]) for run in data.get("reserves", ()) if history.covers(run, index)),
-        next((run[2] for run in data.get("queue", ()) if history.covers(run, index)), ""), data.get("own_trainer", False), **dict(zip(("trained", "rolled"), data.get("pools", ()))),
+        next((run[2] for run in data.get("queue", ()) if history.covers(run, index)), ""),
+        data.get("own_trainer", False), **dict(zip(("trained", "rolled"), data.get("pools", ()))),
         slots=slots(data.get("slots", _DATA["slots"])), server_slots=slots(_DATA["server_slots"]),
     )  # fmt: skip
 

@@ -57,8 +57,6 @@ Machines = Union[Cluster, DeclaredNodes, None]
 ROUNDED = "PW804"
 PLANNED = (ProgramKind.HYBRID, ProgramKind.SEPARATE, ProgramKind.GENERATION)
 """Programs with a size in two keys for every pool."""
-RESOLVING = (*TRAINERS, ProgramKind.SIMULATION, ProgramKind.SERVER, ProgramKind.GENERATION)
-"""Programs that resolve every interpolation (OmegaConf.resolve in their main function)."""
 
 
 class VerlReader(Reader):
@@ -90,10 +88,11 @@ class VerlReader(Reader):
         """See `Reader.make_settings`."""
         entry = entry_of(self.notes, self.document.root, self.document.program)
         table, anew = table_for(self.document, entry), self.open and entry.kind in PLANNED
-        self.resolves_all = entry.kind in RESOLVING and not entry.own_trainer and table is not None
-        settings = Configuration(self.notes, self.interpolator, entry, table, self.instead, anew, self.decisive)
-        self.interpolator.default_of = settings.default_of
-        return settings
+        resolving = (*TRAINERS, ProgramKind.SIMULATION, ProgramKind.SERVER, ProgramKind.GENERATION)
+        self.resolves_all = entry.kind in resolving and not entry.own_trainer and table is not None
+        self.interpolator.partial |= table is None
+        self.interpolator.default_of = partial(table.value_of, self.document.root.span, self.instead or {}) if table else None
+        return Configuration(self.notes, self.interpolator, entry, table, self.instead, anew, self.decisive)
 
     @cached_property
     def declared(self) -> DeclaredPools:
