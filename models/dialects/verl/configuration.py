@@ -245,9 +245,8 @@ class Configuration(Settings):
         if not key or (self.entry.program == MAIN_PPO and not self.is_v1):
             return self.entry.reserves
         backend = self.word(f"{key.partition('.SimpleStorage')[0]}.storage_backend", CPUS)
-        storage = self.whole(key, CPUS) if backend in ("", "SimpleStorage") else None
-        units = Reserve("its storage units", 1, storage.value if storage else 0, spreads=True)
-        return (*self.entry.reserves, Reserve("TransferQueueController", 1), units)
+        units = self.whole(key, CPUS, 0) if backend in ("", "SimpleStorage") else None
+        return (*self.entry.reserves, Reserve("TransferQueueController", 1), Reserve("its storage", 1, units.value if units else 0, True))
 
     @property
     def is_apart(self) -> bool:

@@ -189,8 +189,8 @@ def _check_megatron(work: VerlWork, update: Update) -> None:
     old_size = micro if update.name == "actor" and work.is_whole else None
     if old_size and not settings.is_open(log_prob_key, NUMBERS) and not settings.is_set(log_prob_key, NUMBERS):
         message = f"`{old_size.name}` is set, but `{log_prob_key.removeprefix('actor_rollout_ref.')}` is not"
-        help_, why = f"set {work.spell(f'{old_size.name}_per_gpu', 1)}, or more, in its place", "Megatron's workers divide both: a TypeError"
-        work.report(MODE, update.name, message, old_size.span, help_, None, "deprecated", why, "IN_WORKERS")
+        help_ = f"set {work.spell(f'{old_size.name}_per_gpu', 1)}, or more, in its place"
+        work.report(MODE, update.name, message, old_size.span, help_, None, "deprecated", "Megatron divides both and fails", "IN_WORKERS")
     samples = samples_of_step(work)
     if samples is None or samples % update.ranks:
         return
