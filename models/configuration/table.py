@@ -8,10 +8,13 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Mapping
 
+from ..findings.span import Span
 from ..record import dataclass
 from ..releases.configurations import ReleaseConfiguration
 from ..releases.release import UNSTORED_VALUE
+from ..text.interpolation import as_scalar
 from ..text.nearest import SLIP, closest, distance
+from ..text.tree import Unknown, Value
 from .settings import Default
 
 _REFERENCE = re.compile(r"\$\{\s*(?:oc\.select:\s*)?(\.*)([\w.]+)\s*(?:,([^${}]*))?\}")
@@ -51,6 +54,19 @@ class Table:
     def is_open(self, path: str) -> bool:
         """Return True if the keys at a path are unknown."""
         return any(not open_path or path == open_path or path.startswith(f"{open_path}.") for open_path in self.open)
+
+    def value_of(self, span: Span, changes: Mapping[str, int], path: str) -> Value | str | None:
+        """Return the value of a key at a span, or the key that it refers to; see `Interpolator.default_of`."""
+        if not self.has(path):
+            return None
+        owners = [path[: match.start()] for match in re.finditer(r"\.|$", path)] if path not in self.keys else [path]
+        if owner := next((owner for owner in owners if owner in self.same), ""):
+            return f"{self.same[owner]}{path.removeprefix(owner)}"
+        if path in changes:
+            return as_scalar(changes[path], span)
+        if path not in self.defaults:
+            raise Unknown(f"`{path}` is not written, and its default is not known")
+        return as_scalar(self.defaults[path].value, span)
 
     @cached_property
     def sections(self) -> Mapping[str, dict[str, None]]:

@@ -16,7 +16,7 @@ from ..configuration.notes import Notes
 from ..configuration.settings import Amount, Settings, plain_value
 from ..findings.finding import Severity
 from ..findings.span import Edit, Span
-from ..findings.wording import are, do
+from ..findings.wording import are, do, list_words
 from ..record import dataclass
 from ..releases.release import ALWAYS, Range
 from ..text.interpolation_text import holds_interpolation
@@ -108,6 +108,7 @@ class Check(ABC):
     releases : releases that refuse a violation.
     severity : error if the framework provably fails, else warning.
     message : sentence with the placeholders `{left}` and `{right}`, instead of the default.
+    label : what is at the place, instead of the default.
     why : reason of the demand, a note under the finding.
     """
 
@@ -117,6 +118,7 @@ class Check(ABC):
     releases: Range = ALWAYS
     severity: Severity = Severity.ERROR
     message: str = ""
+    label: str = ""
     why: str = ""
 
     def run(self, facts: Facts) -> None:
@@ -134,7 +136,7 @@ class Check(ABC):
     ) -> None:
         """Add the finding of this check; the release at hand decides the severity."""
         notes = tuple(note for note in (self.why, *notes, self.when) if note)
-        facts.judge(self.releases, self.severity, self.code, message, at or facts.top, label, help, edit, notes)
+        facts.judge(self.releases, self.severity, self.code, message, at or facts.top, self.label or label, help, edit, notes)
 
     def value_of(self, facts: Facts, term: Term) -> Number | None:
         """Return the number of a term; None if unknown."""
@@ -256,7 +258,7 @@ class OneOf(Check):
         if not word:
             return
         better = "" if self.help else dict(self.renamed).get(word) or nearest(word, self.values)
-        help_ = f"write `{better}`" if better else self.help or f"write one of {', '.join(f'`{word}`' for word in self.values)}"
+        help_ = f"write `{better}`" if better else self.help or f"write one of {list_words(self.values)}"
         edit = facts.settings.becomes(self.key, better) if better and len(words) == 1 and not isinstance(value, MapNode) else None
         text = self.message.format(left=f"`{self.key}`", right=word) if self.message else f"`{self.key}` is `{word}`, which is unknown"
         self.report(facts, text, value, "unknown" if value is not None else "not set", help_, edit)

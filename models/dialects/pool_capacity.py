@@ -126,7 +126,8 @@ class PoolCapacity:
         fitting = [capacity for capacity in capacities if capacity.free.bit_count() >= size]
         if short.best is not None and fitting and short.best.cpus < UNKNOWN_CPUS:
             capacity = max(fitting, key=lambda candidate: candidate.cpus)
-            reserve_text = "".join(f" + {reserve.cpus * reserve.count} of {reserve.name}" for reserve in self.reserves if size * pool.cpus <= capacity.cpus)
+            reserves = [(reserve.cpus * reserve.count, reserve.name) for reserve in self.reserves if size * pool.cpus <= capacity.cpus]
+            reserve_text = "".join(f" + {cpus} of {name}" for cpus, name in reserves if cpus)
             cpu_demand = f"{with_noun(size * pool.cpus, 'CPU')} of one node{reserve_text}"
             why = f"{self.notes.framework} reserves {with_noun(pool.cpus, 'CPU')} with each of {with_noun(size, 'accelerator')}"
             message = f"{_part(short)} needs {cpu_demand}, but {cluster.name(capacity.nodes.start)} has {capacity.cpus}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Sequence
+from typing import ClassVar, Collection, Sequence
 
 from ..component import Component, Relation
 from ..configuration.notes import Notes
@@ -22,6 +22,8 @@ from ..text.tree import MapNode, Value
 
 HINTS = "placewright"
 """Top-level key of the hints in a framework's own file."""
+_APART = (HINTS, "hydra", "defaults")
+"""Top-level keys that the program's configuration does not have."""
 
 
 class Reader(ABC):
@@ -40,6 +42,8 @@ class Reader(ABC):
     document, machines, is_training : the document, the machines, and whether batch arithmetic is
         judged.
     decisive : rules that need every value that the file writes; see `Settings`.
+    resolves_all : True if the program resolves every interpolation, so that each must have a value.
+    added_keys : keys that the program, or its command line, may add to the configuration.
     notes, settings, derivations : findings, values by dotted path, and origins of derived numbers.
     """
 
@@ -48,6 +52,8 @@ class Reader(ABC):
     ENVIRONMENT: ClassVar[Sequence[str]] = ()
     UNREAD: ClassVar[Sequence[str]] = ()
     SETS_VISIBLE: ClassVar[bool] = False
+    resolves_all: bool = False
+    added_keys: Collection[str] = ()
 
     def __init__(self, document: Document, machines: Cluster | DeclaredNodes | None, level: str, with_hints: bool = True) -> None:
         self.document = document
@@ -77,6 +83,7 @@ class Reader(ABC):
         """Return the reading with every finding; their edits are compatible."""
         problem = self.problem()
         self._check_visible()
+        self._check_resolved()
         self.notes.settle()
         findings = (*self.document.findings, *self.interpolator.findings, *self.notes.findings)
         unchecked = (*self.document.unchecked, *self.interpolator.unchecked, *self.notes.unchecked)
@@ -100,6 +107,19 @@ class Reader(ABC):
             judge = self.notes.error if len(numbers) == len(machine.numbers) else self.notes.warn
             why = "Ray counts it, and a process there sees no accelerator"
             judge("PW114", "", message, span, "outside", f"name accelerators from 0 to {most - 1}", None, why)
+
+    def _check_resolved(self) -> None:
+        """Report values that cannot be resolved, though nothing here reads them."""
+        interpolator = self.interpolator
+        if not self.resolves_all or interpolator.resolvers is None or self.document.partial:
+            return
+        spans, messages = ({getattr(finding, name) for finding in interpolator.findings} for name in ("span", "message"))
+        for entry in self.document.root:
+            faults = interpolator.faults(entry.value, (entry.key.text,), self.added_keys) if entry.key.text not in _APART else ()
+            for finding in faults:
+                if finding.span not in spans and finding.message not in messages:
+                    interpolator.findings.append(finding)
+                    messages.add(finding.message)
 
     def hints(self) -> Value | None:
         """Return the block of hints with resolved interpolations; None without hints."""

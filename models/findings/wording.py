@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Iterable
+
 
 def plural(noun: str, count: int) -> str:
     """Return the noun for a count."""
@@ -32,3 +34,8 @@ def are(count: int | str) -> str:
 def do(count: int) -> str:
     """Return the negated verb: `1 rank does not divide`, `3 ranks do not divide`."""
     return "does" if count == 1 else "do"
+
+
+def list_words(words: Iterable[str]) -> str:
+    """Return words in backticks, separated by commas."""
+    return ", ".join(f"`{word}`" for word in words)

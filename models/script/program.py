@@ -65,8 +65,8 @@ class StartedProgram:
     @cached_property
     def _folders(self) -> tuple[str, ...]:
         """Folders that may hold the program: the one that the script went to, and the readable ones."""
-        folders = (self.launch.started.folder, *(folder.path for folder in self._search.folders))
-        return tuple(dict.fromkeys(folders if folders[0] else folders[1:]))
+        went, readable = self.launch.started.folder, [folder.path for folder in self._search.folders]
+        return tuple(dict.fromkeys([*([went, *(os.path.join(folder, went) for folder in readable)] if went else ()), *readable]))
 
     @cached_property
     def name(self) -> str:

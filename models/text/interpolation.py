@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from operator import mul, sub
-from typing import TYPE_CHECKING, Callable, Collection, Iterable, Mapping, Union
+from typing import TYPE_CHECKING, Callable, Collection, Iterable, Iterator, Mapping, Union
 
 from ..findings.finding import Finding, Unchecked, error
 from ..findings.span import Span
@@ -123,6 +123,7 @@ class Interpolator:
     findings, unchecked : collected results.
     followed : maps and lists reached by reference: their span, and the span of the reference.
     resolvers : further resolvers that the program registers; None if unknown.
+    default_of : value of a key outside of the tree, or the key that it refers to; None without either. It raises Unknown.
     """
 
     def __init__(self, root: MapNode, environment: Environment | Mapping[str, str] | None = None, partial: bool = False) -> None:
@@ -143,6 +144,7 @@ class Interpolator:
         self._expanding: list[int] = []
         self._assumes_unset = False
         self.resolvers: Collection[str] | None = None
+        self.default_of: Callable[[str], Value | str | None] | None = None
         self._assumed: Mapping[Span, frozenset[str]] = {}
         self._is_plain = False
 
@@ -203,10 +205,29 @@ class Interpolator:
         except Unknown as problem:
             self.unchecked.append(Unchecked("PW120", subject, self._reason(problem)))
         except (Impossible, BadInterpolation) as problem:
-            help_ = "write the value, or refer to a key that this file has"
-            message = f"`{scalar.text[:60]}` cannot be resolved: {self._reason(problem)}"
-            self.findings.append(error("PW120", subject, message, scalar.span, help=help_))
+            self.findings.append(self._fault(scalar, subject, problem))
         return Scalar(scalar.text, UNRESOLVED, scalar.span)
+
+    def _fault(self, scalar: Scalar, subject: str, problem: Exception) -> Finding:
+        message = f"`{scalar.text[:60]}` cannot be resolved: {self._reason(problem)}"
+        return error("PW120", subject, message, scalar.span, help="write the value, or refer to a key that this file has")
+
+    def faults(self, value: Value, path: Path, added_keys: Collection[str] = ()) -> Iterator[Finding]:
+        """Yield a finding for each value that cannot be resolved; `added_keys` may be given at the start."""
+        if not isinstance(value, Scalar):
+            items = enumerate(value.items) if isinstance(value, ListNode) else ((entry.key.text, entry.value) for entry in value)
+            for key, child in items:
+                yield from self.faults(child, (*path, str(key)), added_keys)
+        elif holds_interpolation(value.text):
+            count, self._read, self._leaf_at = len(self.unchecked), [], path
+            try:
+                self._resolve(value, path)
+            except Unknown:
+                pass
+            except (Impossible, BadInterpolation) as problem:
+                if not (isinstance(problem, UnresolvedKey) and problem.key in added_keys):
+                    yield self._fault(value, ".".join(path), problem)
+            del self.unchecked[count:]
 
     def _reason(self, problem: Exception) -> str:
         """Return the message of a problem, unless it could show the value of a variable."""
@@ -278,10 +299,13 @@ class Interpolator:
             elif isinstance(value, ListNode) and key.isascii() and key.isdecimal() and len(key) < 9:
                 child = value.items[int(key)] if int(key) < len(value.items) else None
             if child is None:
-                name = ".".join(keys)[:80]
+                name = ".".join(keys)
                 if self.partial:
-                    raise Unknown(f"`{name}` is not in this file; it may come from `defaults`")
-                raise UnresolvedKey(f"there is no `{name}` in this file")
+                    raise Unknown(f"`{name[:80]}` is not in this file; it may come from `defaults`")
+                default = self.default_of(name) if self.default_of else None
+                if default is None:
+                    raise UnresolvedKey(name)
+                return self._follow_path(tuple(default.split("."))) if isinstance(default, str) else (default, keys)
             value, value_path = self._resolve_value(child, (*value_path, key))
         return value, value_path
 

@@ -158,7 +158,9 @@ class _Reader:
             elif kind is yaml.AliasEvent:
                 value = self._expand_alias(event, stack)
             elif kind is yaml.DocumentStartEvent and root is not None:
-                raise self._refuse("PW003", "a second document starts here, but a configuration is one document", event)
+                raise self._refuse(
+                    "PW003", "a second document starts here, but a configuration is one document", event, help_="keep one document"
+                )
             else:
                 continue
             if stack:

@@ -31,6 +31,10 @@ class Impossible(Exception):
 class UnresolvedKey(Impossible):
     """Key that does not exist in this file."""
 
+    def __init__(self, key: str) -> None:
+        super().__init__(f"there is no `{key[:80]}` in this file")
+        self.key = key
+
 
 _CORE = "tag:yaml.org,2002:"
 _NULL = _CORE + "null"

@@ -10,8 +10,10 @@ stand here.
 from __future__ import annotations
 
 from functools import partial
+from math import lcm
 from typing import Any
 
+from ...configuration.settings import Amount, Settings
 from ...findings.finding import Severity
 from ...findings.wording import with_noun
 from ...text.nearest import SLIP, closest
@@ -23,8 +25,8 @@ from .modes.state import DEMANDS, Mode
 
 REASONING = ("reasoning", "coding_online_rl")
 """Tasks whose batch is a number of prompts."""
-KEYS = "Keys"
-"""Demand of keys that RLinf reads without a default."""
+KEYS, RESOLVES = "Keys", "Resolves"
+"""Demand of keys that RLinf reads without a default; jobs whose programs resolve every interpolation."""
 
 
 def _samples(facts: Facts) -> Number | None:
@@ -37,14 +39,9 @@ def _samples(facts: Facts) -> Number | None:
     return Number(samples, noun, note=f"{noun}: `data.rollout_batch_size` x `algorithm.group_size`")
 
 
-def _accelerators(name: str, facts: Mode) -> Number | None:
-    count = facts.count(name)
-    return None if count is None else Number(count, f"the {with_noun(count, 'accelerator')} of {name}")
-
-
-def _processes(name: str, facts: Mode) -> Number | None:
-    count = facts.processes(name)
-    return Number(count, f"the {with_noun(count, 'process')} of {name}") if count else None
+def _count(name: str, noun: str, facts: Mode) -> Number | None:
+    count = facts.processes(name) if noun == "process" else facts.count(name)
+    return Number(count, f"the {with_noun(count, noun)} of {name}") if count else None
 
 
 def _server(facts: Facts) -> Number | None:
@@ -60,10 +57,27 @@ def _server(facts: Facts) -> Number | None:
     return Number(tp.value * pp.value, f"the {tp.value * pp.value} of a server", tp.amount) if tp and pp else None
 
 
+def epochs_of(settings: Settings) -> Amount | None:
+    """Return the rollouts per step of an embodied job."""
+    is_own_key = settings.at("env.train.rollout_epoch") is not None and not settings.is_older_than("0.3")
+    return settings.whole("env.train.rollout_epoch" if is_own_key else "algorithm.rollout_epoch", DEMANDS, 1)
+
+
+def trajectories(facts: Mode) -> Number | None:
+    """Return the trajectories of a rank of the actor, if all processes get equally many environments."""
+    counts, epochs = [facts.processes(name) or 0 for name in ("env", "rollout", "actor")], epochs_of(facts.settings)
+    total, stages = (facts.settings.whole(path, DEMANDS) for path in ("env.train.total_num_envs", "rollout.pipeline_stage_num"))
+    if not total or not stages or not epochs or not all(counts) or total.value % lcm(*(count * stages.value for count in counts)):
+        return None
+    share, ranks = total.value * epochs.value // counts[2], with_noun(counts[2], "rank")
+    note = f"{with_noun(total.value, 'environment')} x {with_noun(epochs.value, 'epoch')} / {ranks}"
+    return Number(share, f"the {with_noun(share, 'trajectory')} of an actor's rank", note=note)
+
+
 _TERMS: dict[str, Term] = {
-    "samples": _samples, "accelerators of a server": _server,
-    **{f"accelerators of {name}": partial(_accelerators, name) for name in ("actor", "rollout")},
-    **{f"processes of {name}": partial(_processes, name) for name in ("env", "rollout")},
+    "samples": _samples, "trajectories of a rank": trajectories, "accelerators of a server": _server,
+    **{f"accelerators of {name}": partial(_count, name, "accelerator") for name in ("actor", "rollout")},
+    **{f"processes of {name}": partial(_count, name, "process") for name in ("env", "rollout")},
 }  # fmt: skip
 """Numbers that demands compare beside settings."""
 
@@ -95,6 +109,11 @@ def is_whole(mode: Mode) -> bool:
     return not mode.notes.partial and names_group and mode.settings.has("runner.logger")
 
 
+def resolves_all(mode: Mode) -> bool:
+    """Return True if the program of the job resolves every interpolation."""
+    return any(demand["check"] == RESOLVES and _applies(mode, demand) for demand in facts("demands"))
+
+
 def missing_keys(mode: Mode) -> dict[str, str]:
     """Return missing keys that RLinf reads without a default, with their sources.
 
@@ -123,7 +142,7 @@ def check_settings(mode: Mode, level: str = "") -> None:
     """Run the checks of a level: `training`, or "" for those of every level."""
     program = mode.notes.document.program.name.rpartition("/")[2] if mode.notes.document.program else ""
     for demand in facts("demands"):
-        if demand["check"] != KEYS and demand.get("level", "") == level and _applies(mode, demand):
+        if demand["check"] not in (KEYS, RESOLVES) and demand.get("level", "") == level and _applies(mode, demand):
             when: str = getattr(known, demand.get("when", "CHECKED"), "")
             overrides: dict[str, Any] = {"code": demand.get("code", SETTING), "source": f"RLinf, {demand['source']}", "when": when}
             overrides |= {

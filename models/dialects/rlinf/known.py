@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 from ...configuration.notes import Notes
 from ...configuration.settings import Settings
@@ -26,6 +26,7 @@ from ..released import infer_release
 
 AT_LAUNCH = "RLinf notices this only at launch, after Ray is up and all nodes have joined"
 LATE = "RLinf notices this only after workers have started"
+FIRST_UPDATE = "RLinf's actor fails at its first update"
 CHECKED = "RLinf checks it once Ray is up and all nodes have joined"
 FOLDER = "Pass `--config-root DIR` with the folder of its `defaults`"
 
@@ -80,11 +81,6 @@ MULTI_AGENT = Range(since="0.3")
 def report(notes: Notes, finding: str, subject: str, /, at: Span | Value, edit: Edit | None = None, **values: Any) -> None:
     """Add a finding of facts/findings.json; see `add_finding`."""
     add_finding(notes, FACTS / "findings.json", finding, subject, at, edit, **values)
-
-
-def list_words(words: Iterable[str]) -> str:
-    """Return words in backticks, separated by commas."""
-    return ", ".join(f"`{word}`" for word in words)
 
 
 def time_advice(settings: Settings, name: str, key: str = "") -> str:

@@ -24,9 +24,9 @@ from ...text.tree import MapNode, Scalar, Value
 from ..skeleton import HINTS
 from ..skeleton import Reader as Skeleton
 from ..unread import counting_keys
-from .checks import check_settings, is_whole, missing_keys
+from .checks import check_settings, is_whole, missing_keys, resolves_all
 from .components import Context, accelerators_per_node, component_placement, names_in, read_components
-from .known import AT_PLACEMENT, CAPABILITIES, ENVIRONMENT, KEY, NAMES, is_profiled, release_of
+from .known import AT_PLACEMENT, CAPABILITIES, ENVIRONMENT, KEY, NAMES, is_profiled, names, release_of
 from .modes import Mode, apply_mode
 from .modes.arrangement import undivided_components
 from .node_groups import machines_of, read_node_groups, warn_of_hidden
@@ -98,6 +98,7 @@ class RlinfReader(Skeleton):
         )  # fmt: skip
         apply_mode(mode)
         self._work(mode)
+        self.resolves_all, self.added_keys = resolves_all(mode), names("key")
         check_keys(self.notes, self.settings, root, missing_keys(mode), is_whole(mode))
         self._note_missing(root, bool(mode.task) or self.settings.at("runner.task_type") is not None)
         return Problem(cluster, self._job(mode, draft))

@@ -8,7 +8,7 @@ validate_reasoning_cfg, validate_fsdp_cfg, validate_megatron_cfg, validate_model
 build_transformer_config); rlinf/utils/placement.py (ModelParallelComponentPlacement);
 rlinf/scheduler/worker/routing.py (CommMapper); rlinf/runners/reasoning_runner.py; in rlinf/workers:
 megatron_worker.py, actor/{fsdp,megatron}_actor_worker.py, actor/embodied_fsdp_actor_worker.py
-(total_batch_size_per_dp), inference/megatron_inference_worker.py (set up like the trained component),
+(total_batch_size_per_dp, run_training), inference/megatron_inference_worker.py (set up like the trained component),
 rollout/{sglang,vllm} (offload_engine), rollout/hf/huggingface_worker.py, env/env_worker.py and
 reward/reward_worker.py.
 """
@@ -31,7 +31,7 @@ from ...model_cards.stages import places_of
 from ...text.tree import Scalar
 from ..checks import MULTIPLE, Divides, Facts, Number, divisors, find_near, multiples_near, set_to
 from ..lengths import lengths_of
-from .checks import REASONING, check_settings
+from .checks import REASONING, check_settings, epochs_of, trajectories
 from .known import AT_LAUNCH, CHECKED, DEGREE, FSDP, INFERENCE, LATE, MEGATRON, SETTING
 from .modes.state import DEMANDS, SHARES, Mode, ParallelSettings, Placer, figure_of
 
@@ -376,19 +376,13 @@ def _suit(mode: Mode, amount: Amount, step: int) -> int:
 
 
 def _check_updates(mode: Mode, batch: Amount) -> None:
-    """Note an epoch of rollouts without whole global batches, for plain policy losses.
-
-    Source: RLinf, rlinf/workers/actor/embodied_fsdp_actor_worker.py,
-    EmbodiedFSDPActor.run_training.
-    """
+    """Note an epoch of rollouts without whole global batches, for plain policy losses."""
     settings = mode.settings
     plain = settings.word("algorithm.loss_type", DEMANDS) in ("actor", "actor_critic")
     if not plain or "train" not in mode.phases or settings.flag("runner.use_training_pipeline", DEMANDS) is not False:
         return
     total, steps = settings.whole("env.train.total_num_envs", DEMANDS), settings.whole("env.train.max_steps_per_rollout_epoch", DEMANDS)
-    is_own_key = settings.at("env.train.rollout_epoch") is not None and not mode.settings.is_older_than("0.3")
-    epochs = settings.whole("env.train.rollout_epoch" if is_own_key else "algorithm.rollout_epoch", DEMANDS, 1)
-    chunk = settings.whole("actor.model.num_action_chunks", DEMANDS)
+    epochs, chunk = epochs_of(settings), settings.whole("actor.model.num_action_chunks", DEMANDS)
     if not total or not steps or not epochs or not chunk:
         return
     chunks = steps.value // chunk.value
@@ -400,16 +394,13 @@ def _check_updates(mode: Mode, batch: Amount) -> None:
     mode.derive("actor", "updates per step", samples // batch.value, f"{with_noun(samples, 'sample')} // {batch.value}", batch)
     if samples % batch.value:
         product += with_noun(chunks, "chunk")
-        # If environments and the batch divide evenly, all processes of the actor have equally many
-        # samples, but no whole batches.
-        processes = [mode.processes(name) or 0 for name in ("env", "rollout", "actor")]
-        stages = settings.whole("rollout.pipeline_stage_num", DEMANDS)
-        is_even = stages and all(processes) and total.value % lcm(*(count * stages.value for count in processes)) == 0
+        # With even ranks, all processes of the actor have equally many samples, but no whole batches.
+        processes = mode.processes("actor") or 1
         # 0.1 and 0.2 stop earlier, because the key is missing.
         is_missed = mode.settings.is_older_than("0.3") and epochs.scalar is None
-        is_proved = is_even and batch.value % processes[2] == 0 and not is_missed
+        is_proved = trajectories(mode) is not None and batch.value % processes == 0 and not is_missed
         micro = settings.whole("actor.micro_batch_size", DEMANDS)
-        sizes = [size for size in divisors(samples) if size % ((micro.value if micro else 1) * (processes[2] or 1)) == 0]
+        sizes = [size for size in divisors(samples) if size % ((micro.value if micro else 1) * processes) == 0]
         help, edit = set_to(mode, batch, find_near(batch.value, sizes))
         help = help or f"choose `{total.name}` so that `{batch.name}` divides the samples"
         severity = Severity.ERROR if is_proved else Severity.WARNING

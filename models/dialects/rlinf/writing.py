@@ -6,6 +6,7 @@ In addition to new ranks, chosen degrees are written into hints and RLinf's own 
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import eq
 from typing import Any, Collection, Mapping, Sequence, Union
 
 from ...component import Component
@@ -60,7 +61,8 @@ def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED
     idle = next((arrangement.without for arrangement in candidates), frozenset())  # not started by RLinf
     new_names = [name for name in assignment.runs if name not in by_name or by_name[name].runs is None]
     lines: dict[str, Line] = {name: _line(name, by_name.get(name), problem, assignment.of(name)) for name in new_names if name not in idle}
-    keeps = {name for name in lines if name in planning.own and _is_same(planning.own[name], assignment.of(name), packs)}
+    own_runs = {name: [planning.own[name], assignment.of(name)] for name in lines if name in planning.own}
+    keeps = {name for name, both in own_runs.items() if eq(*(list(seats(_relabel(runs) if packs else runs)) for runs in both))}
     new_lines = {name: line for name, line in (lines | dict.fromkeys(idle)).items() if name not in keeps & in_file}
     edits = rewrite(source, entries, new_lines)
     values: dict[str, Any] = {}
@@ -128,13 +130,6 @@ def rewrite(source: Source, section: MapNode, lines: Mapping[str, Line]) -> list
 
 def _text(source: Source, section: MapNode, value: object) -> str:
     return text_of(value, section.flow, quotes_keys(source, source.root))
-
-
-def _is_same(runs: Sequence[Run], reread_runs: Sequence[Run], drops_groups: bool) -> bool:
-    """Return True if runs have equal seats; node groups count unless RLinf drops them."""
-    if drops_groups:
-        runs, reread_runs = _relabel(runs), _relabel(reread_runs)
-    return list(seats(runs)) == list(seats(reread_runs))
 
 
 def _check(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Iterable, Iterator, Sequence
+from typing import Iterator, Sequence
 
 from ...component import Component
 from ...configuration.notes import Notes, is_unknown
@@ -78,10 +78,6 @@ def _whole(setup: RollSetup, key: str, default: int, is_replaced: bool) -> Amoun
         setup.settings.note_replaced(key)
         return None
     return setup.settings.whole(key, RULE, default, exact=True, minimum=-_ANY if is_replaced else 1)
-
-
-def _list(ids: Iterable[int]) -> str:
-    return ",".join(map(str, ids))
 
 
 def _read_shell_machine(notes: Notes) -> ShellMachine:
@@ -196,8 +192,9 @@ class DeviceReservation(RollChecks):
         machine = _read_shell_machine(self.notes)
         count = min(max((role.devices.highest for role in self.roles if role.counts), default=-1) + 1, self.per_node)
         if machine.numbers and not set(range(count)) <= set(machine.numbers):
-            at, (used, shown) = machine.accelerators_span or self.settings.top, map(_list, (range(count), machine.numbers))
-            report(self.notes, "other_devices", "", at, variable=machine.variable, shown=shown, used=used)
+            at = machine.accelerators_span or self.settings.top
+            used, shown = (",".join(map(str, ids)) for ids in (range(count), machine.numbers))
+            report(self.notes, "other_devices", "", at, variable=machine.variable, used=used, shown=shown)
         visible, devices = machine.accelerators, with_noun(machine.accelerators or 0, "device")
         if visible is None or visible >= self.per_node or not self.has - 1 < self.needed <= self.has:
             return

@@ -68,7 +68,7 @@ def read_with(document: Document, machines: Machines, level: str, hints: bool = 
 class _RollReader(Reader):
     """Reader of a document."""
 
-    NAME, FRAMEWORK, ENVIRONMENT = NAME, "ROLL", ENVIRONMENT_VARIABLES
+    NAME, FRAMEWORK, ENVIRONMENT, resolves_all = NAME, "ROLL", ENVIRONMENT_VARIABLES, True
 
     def make_settings(self) -> Settings:
         """See `Reader.make_settings`. ROLL's programs take no settings: examples/start_*_pipeline.py."""

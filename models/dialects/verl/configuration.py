@@ -2,7 +2,7 @@
 
 Keys and defaults of a release are data (facts/); conditions of single checks stand at the checks.
 Source: verl, verl/trainer/ppo/utils.py (need_critic, need_reference_policy),
-verl/trainer/main_ppo.py.
+verl/trainer/main_ppo.py; TransferQueue, transfer_queue/interface.py (init) and controller.py.
 """
 
 from __future__ import annotations
@@ -240,18 +240,13 @@ class Configuration(Settings):
 
     @property
     def reserves(self) -> tuple[Reserve, ...]:
-        """Processes that hold CPUs before the pools, a TransferQueue's included.
-
-        Source: TransferQueue, transfer_queue/interface.py (init), controller.py; verl, verl/trainer/main_ppo.py (TaskRunnerV1.run).
-        """
+        """Processes that hold CPUs before the pools, a TransferQueue's included."""
         key = self.entry.units_key
         if not key or (self.entry.program == MAIN_PPO and not self.is_v1):
             return self.entry.reserves
-        section = key.partition(".SimpleStorage")[0]
-        is_simple = section == key or self.word(f"{section}.storage_backend", CPUS) == "SimpleStorage"
-        units = self.whole(key, CPUS) if is_simple else None
-        storage = (Reserve("its storage units", 1, units.value, True),) if units else ()
-        return (*self.entry.reserves, Reserve("TransferQueueController", 1), *storage)
+        backend = self.word(f"{key.partition('.SimpleStorage')[0]}.storage_backend", CPUS)
+        units = self.whole(key, CPUS, 0) if backend in ("", "SimpleStorage") else None
+        return (*self.entry.reserves, Reserve("TransferQueueController", 1), Reserve("its storage", 1, units.value if units else 0, True))
 
     @property
     def is_apart(self) -> bool:

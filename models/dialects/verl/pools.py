@@ -11,12 +11,11 @@ from dataclasses import replace
 from typing import Callable, Mapping, Sequence
 
 from ...configuration.settings import Amount
-from ...findings.finding import Severity, error
+from ...findings.finding import error
 from ...findings.span import Span
 from ...findings.wording import are, with_noun
 from ...machines.shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
 from ...pools import DeclaredPools, Pool, PoolParts, Ranges
-from ...releases.release import Range
 from ...text.tree import MapNode
 from ..pool_capacity import why_torn
 from .configuration import Configuration
@@ -113,7 +112,6 @@ def shared_pool(settings: Configuration) -> DeclaredPools:
     """Return `global_pool`, and separate pools of reward model, teachers and servers."""
     size, has_own_pool = read_size(settings), settings.flag(settings.reward_key("enable_resource_pool"), ROLES)
     roles = _roles(settings, "actor", "rollout")
-    _warn_of_old_reward_model(settings)
     if settings.has_reward_model and has_own_pool is False:
         roles.append("reward_model")
     pools = (*_pools(settings, ("global_pool", size, roles)), *(_reward_pool(settings) if has_own_pool else ()))
@@ -125,17 +123,6 @@ def shared_pool(settings: Configuration) -> DeclaredPools:
         key = key if settings.at(key) is not None else ACCELERATORS
         servers = _servers_apart(settings, "actor_rollout_ref.rollout.nnodes", key, APART)
     return DeclaredPools((*pools, *teachers, *servers), ranges=ranges)
-
-
-def _warn_of_old_reward_model(settings: Configuration) -> None:
-    """Warn of main_ppo's section `reward_model`, unread since 0.9.0 (45632b5fa)."""
-    keys = (f"reward_model.{name}" for name in ("enable", "enable_resource_pool", "nnodes", "n_gpus_per_node"))
-    key = next((key for key in keys if settings.has(key)), "")
-    if settings.entry.program == MAIN_PPO and key:
-        message = f"nothing reads `{key}` since verl 0.9.0: there is no reward model by it"
-        note = "until 0.9.0 verl copied `reward_model.*` to `reward.reward_model.*`"
-        settings.notes.judge(Range("0.9.0"), Severity.WARNING, MODE, "reward_model", message, settings.place(key), "not read",
-                             f"write `reward.{key}`", None, note)  # fmt: skip
 
 
 def _reward_pool(settings: Configuration) -> tuple[Pool, ...]:

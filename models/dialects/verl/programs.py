@@ -148,7 +148,8 @@ def entry_in(program: str, index: int = -1) -> EntryPoint:
     return EntryPoint(
         program, ProgramKind[data["kind"]], data["configuration"],
         tuple(Reserve(run[2], run[3]) for run in data.get("reserves", ()) if history.covers(run, index)),
-        next((run[2] for run in data.get("queue", ()) if history.covers(run, index)), ""), data.get("own_trainer", False), **dict(zip(("trained", "rolled"), data.get("pools", ()))),
+        next((run[2] for run in data.get("queue", ()) if history.covers(run, index)), ""),
+        data.get("own_trainer", False), **dict(zip(("trained", "rolled"), data.get("pools", ()))),
         slots=slots(data.get("slots", _DATA["slots"])), server_slots=slots(_DATA["server_slots"]),
     )  # fmt: skip
 
@@ -232,7 +233,9 @@ def _entry_of(notes: Notes, root: MapNode, program: Program | None) -> EntryPoin
         return entry_in("verl.trainer.main_eval")
     entry = entry_of_keys(root)
     why = f"is not known here; it is taken to place its roles as `{entry.program}` does, its defaults are not known"
-    near = closest(module_of(name), _FACTS, SLIP)
+    index, module = choice_of(notes).release.index, module_of(name)
+    others = [key for key in _FACTS if (names_in(key) or ~0) >> index & 1 and not max(key, module).startswith(f"{min(key, module)}_")]
+    near = closest(module, others, SLIP)
     notes.unsure("PW122", "", f"`{name}` {why}", True, f"Write `{near}`, or v{WORKS_LIKE[1:]}" if near else WORKS_LIKE)
     notes.proves = False
     return EntryPoint(name, entry.kind, "", (), "", True, entry.trained, entry.rolled, entry.slots)

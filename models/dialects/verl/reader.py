@@ -34,8 +34,8 @@ from .degrees import own_amounts
 from .job import PLANNED as UNPLANNED
 from .job import VerlSetup, add_hints, components_of, derive_sizes, is_open, judge_size, laying_of, open_component, plan_pools, relations_of
 from .keys import judge_keys
-from .pools import FIT, POOLS, split_servers
-from .programs import MOMENTS, ProgramKind, entry_of, release_of, table_for
+from .pools import FIT, LEFT, POOLS, split_servers
+from .programs import MOMENTS, TRAINERS, ProgramKind, entry_of, release_of, table_for
 from .work import judge
 from .work.work import SHARES
 
@@ -54,7 +54,6 @@ SettingChanges = Mapping[str, int]
 Amounts = Mapping[str, Mapping[str, Amount]]
 """Component -> degrees that it owns, with their settings."""
 Machines = Union[Cluster, DeclaredNodes, None]
-ROUNDED = "PW804"
 PLANNED = (ProgramKind.HYBRID, ProgramKind.SEPARATE, ProgramKind.GENERATION)
 """Programs with a size in two keys for every pool."""
 
@@ -88,6 +87,10 @@ class VerlReader(Reader):
         """See `Reader.make_settings`."""
         entry = entry_of(self.notes, self.document.root, self.document.program)
         table, anew = table_for(self.document, entry), self.open and entry.kind in PLANNED
+        resolving = (*TRAINERS, ProgramKind.SIMULATION, ProgramKind.SERVER, ProgramKind.GENERATION)
+        self.resolves_all = entry.kind in resolving and not entry.own_trainer and table is not None
+        self.interpolator.partial |= table is None
+        self.interpolator.default_of = partial(table.value_of, self.document.root.span, self.instead or {}) if table else None
         return Configuration(self.notes, self.interpolator, entry, table, self.instead, anew, self.decisive)
 
     @cached_property
@@ -185,7 +188,7 @@ class VerlReader(Reader):
         if self.instead is not None:
             return False
         trial, before = self.change(changes, self.level).setup()[0], {finding.message for finding in self.notes.findings}
-        errors = [finding for finding in trial.settings.notes.findings if finding.severity is Severity.ERROR or finding.code == ROUNDED]
+        errors = [finding for finding in trial.settings.notes.findings if finding.severity is Severity.ERROR or finding.code == LEFT]
         return all(finding.message in before for finding in errors) and all(map(trial.is_whole, trial.components))
 
 

@@ -79,3 +79,22 @@ def test_a_configuration_that_the_script_edits_before_is_not_judged_as_it_is_now
 )
 def test_an_edited_file_of_another_folder_is_another_file(tmp_path: Path, edit: str, expected: str) -> None:
     assert verdict(tmp_path, f"{edit.format(folder=tmp_path, name=tmp_path.name)}\n{START}job\n")[0] == expected
+
+
+@pytest.mark.parametrize(("folder", "path"), [("sub", "../sub"), ("examples/cfg", "cfg")])
+def test_a_configuration_is_beside_the_program_wherever_the_shell_went(tmp_path: Path, folder: str, path: str) -> None:
+    """Hydra counts a relative `config_path` from the program's folder."""
+    (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "sub").mkdir(exist_ok=True)
+    (tmp_path / folder / "job.yaml").write_text(yaml.safe_dump(JOB), "utf-8")
+    (tmp_path / "run.sh").write_text(f"cd sub\npython ../examples/start_rlvr_pipeline.py --config_path {path} --config_name job\n", "utf-8")
+    assert verify(load(tmp_path / "run.sh", read_shorthand("1x8"))).verdict == "ok"
+
+
+@pytest.mark.parametrize("release", ["0.1.0", "0.2.0", "0.3.0", "8eb27cc2"])
+def test_an_interpolation_that_nothing_here_reads_is_refused_too(tmp_path: Path, release: str) -> None:
+    """Source: ROLL, examples/start_*_pipeline.py (OmegaConf.to_container with resolve)."""
+    for value, refused in (("${nothing_here}", True), ("${actor_train.device_mapping}", False), ("${oc.env:NOTHING_HERE}", False)):
+        (tmp_path / "job.yaml").write_text(yaml.safe_dump({**JOB, "note": value}), "utf-8")
+        report = verify(load(tmp_path / "job.yaml", read_shorthand("1x8"), composer=Composer(frameworks=(f"roll=={release}",))))
+        assert ("PW120" in [finding.code for finding in report.errors]) is refused, (value, report.errors)

@@ -20,13 +20,14 @@ from ....component import COLOCATED, DISJOINT, IN_ORDER, SUBSET
 from ....configuration.notes import is_unknown
 from ....findings.finding import Severity
 from ....findings.span import Edit
+from ....findings.wording import list_words
 from ....parallel import UNDIVIDED
 from ....planning.arrangement import ProcessShape
 from ....problem import AMOUNT
 from ....ranks import write_range
 from ....text.nearest import nearest
 from ....text.tree import MapNode
-from ..known import CRITICS_INFERENCE, DEGREE, FOLDER, FSDP, INFERENCE, INFERRING, MEGATRON, SETTING, facts, list_words
+from ..known import CRITICS_INFERENCE, DEGREE, FOLDER, FSDP, INFERENCE, INFERRING, MEGATRON, SETTING, facts
 from .arrangement import (
     APART,
     CRITIC,

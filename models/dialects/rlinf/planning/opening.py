@@ -14,6 +14,7 @@ from ....component import COLOCATED, UNBOUNDED, Component, Relation
 from ....configuration.notes import Notes
 from ....configuration.settings import Settings
 from ....findings.finding import Finding, Severity
+from ....findings.wording import list_words
 from ....hints.block import hinted_entries, timed_names, without
 from ....job import HintedJob, Job
 from ....machines.cluster import Cluster
@@ -37,7 +38,6 @@ from ..known import (
     PLANS,
     facts,
     find_placed,
-    list_words,
     report,
     task_facts,
     time_advice,

@@ -23,7 +23,6 @@ from .work import ACTOR, LOOPS, MODE, NUMBERS, REFERENCE, ROLLOUT, SHARES, VerlW
 PROMPTS, DRAWN, EACH = "data.train_batch_size", "data.gen_batch_size", f"{ROLLOUT}.n"
 SOURCE = "verl, verl/protocol.py (DataProto.chunk)"
 VALIDATED = "verl, verl/utils/config.py (validate_config)"
-FILLING = "verl, verl/utils/seqlen_balancing.py (rearrange_micro_batches)"
 FITTED, MICRO, INFERRED = "use_dynamic_bsz", "ppo_micro_batch_size", "log_prob_micro_batch_size"
 
 
@@ -190,8 +189,8 @@ def judge_tokens(work: VerlWork) -> None:
         note = f"{length} tokens: {work.text(prompt)} + {work.text(response)}; verl pads every sample to them"
         left = Number(tokens.value * factor, work.text(tokens) + (f" x {factor} slices" if factor > 1 else ""), tokens)
         right = Number(length, f"the {length} tokens of a padded sample", note=note)
-        work.check(name, AtLeast(code=NUMBERS, source=FILLING, left=left, right=right, suggest=[-(-length // factor)], when="FIRST_STEP",
-                                 message="{left} is less than {right}"))  # fmt: skip
+        work.check(name, AtLeast(code=NUMBERS, left=left, right=right, suggest=[-(-length // factor)], when="FIRST_STEP",
+                                 message="{left} is less than {right}", source="verl, verl/utils/seqlen_balancing.py"))  # fmt: skip
 
 
 def _reference_of_megatron(work: VerlWork) -> None:

@@ -31,7 +31,6 @@ OLD = "verl, verl/workers/fsdp_workers.py, megatron_workers.py (normalize config
 STREAM = "verl, experimental/fully_async_policy/fully_async_rollouter.py (__init__)"
 ENGINE = "verl, verl/trainer/sft_trainer.py (_build_dataloader)"
 TUNING = "verl, verl/trainer/fsdp_sft_trainer.py (_normalize_config_bsz)"
-DIVIDES_BOTH = "Megatron's workers divide both, and raise a TypeError"
 
 
 @dataclass(frozen=True)
@@ -189,9 +188,9 @@ def _check_megatron(work: VerlWork, update: Update) -> None:
     # With the deprecated size of the actor they divide that of rollout too.
     old_size = micro if update.name == "actor" and work.is_whole else None
     if old_size and not settings.is_open(log_prob_key, NUMBERS) and not settings.is_set(log_prob_key, NUMBERS):
-        message, why = f"`{old_size.name}` is set, but `{log_prob_key.removeprefix('actor_rollout_ref.')}` is not", DIVIDES_BOTH
+        message = f"`{old_size.name}` is set, but `{log_prob_key.removeprefix('actor_rollout_ref.')}` is not"
         help_ = f"set {work.spell(f'{old_size.name}_per_gpu', 1)}, or more, in its place"
-        work.report(MODE, update.name, message, old_size.span, help_, None, "deprecated", why, "IN_WORKERS")
+        work.report(MODE, update.name, message, old_size.span, help_, None, "deprecated", "Megatron divides both and fails", "IN_WORKERS")
     samples = samples_of_step(work)
     if samples is None or samples % update.ranks:
         return

@@ -273,3 +273,21 @@ def test_an_environment_that_a_changed_checkout_may_know_is_a_warning(tmp_path: 
     (tmp_path / "run.yaml").write_text(yaml.safe_dump(tree))
     findings = load(tmp_path / "run.yaml", DeclaredNodes(8), "auto", "training").findings
     assert [each.severity.value for each in findings if "`mine`" in each.message] == [severity]
+
+
+@pytest.mark.parametrize("release", ["0.1", "0.2", "0.3", "a3816b59"])
+def test_groups_of_an_embodied_job_divide_the_trajectories_of_a_rank(judged: Judge, release: str) -> None:
+    tree = with_(EMBODIED, algorithm__adv_type="grpo", algorithm__loss_type="actor", env__train__group_size=1, algorithm__rollout_epoch=2)
+    few = "the 16 trajectories of an actor's rank do not divide into groups of `algorithm.group_size` 3"
+    assert few in [each.message for each in judged(with_(tree, algorithm__group_size=3), release) if each.severity is Severity.ERROR]
+    for right in ({"algorithm__group_size": 16}, {"algorithm__group_size": 3, "algorithm__adv_type": "gae"}):
+        assert not [each for each in judged(with_(tree, **right), release) if "trajectories" in each.message]
+
+
+@pytest.mark.parametrize("release", ["0.1", "0.2", "0.3", "a3816b59"])
+def test_a_whole_job_resolves_every_interpolation(judged: Judge, release: str) -> None:
+    whole = with_(EMBODIED, actor__group_name="A", runner__logger={"log_path": "x"})
+    for value, refused in (("${nothing_here}", True), ("${multiply:2,3}", False), ("${unregistered:2}", True)):
+        for tree, count in ((whole, refused), (EMBODIED, False)):
+            messages = [each.message for each in judged(with_(tree, note=value), release) if each.code == "PW120"]
+            assert len(messages) == count, (value, messages)

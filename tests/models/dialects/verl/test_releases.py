@@ -164,6 +164,10 @@ REFUSED = {  # name -> (releases, program, changes, words of the error, machines
     "K7 CPUs of another storage": (
         f"0.9.0 {NEWEST}", MAIN, {"ray_kwargs.ray_init.num_cpus": 24, f"{QUEUE}.storage_backend": "MooncakeStore"}, "and 1 for its", "1x8",
     ),
+    "K11 an interpolation that nothing here reads": (
+        f"0.4.0 0.7.0 0.9.0 {NEWEST}", MAIN, {"trainer.default_local_dir": "'${nothing_here}/x'"}, "there is no `nothing_here`", "1x8",
+    ),
+    "K11 an interpolation of an added key": (f"0.5.0 {NEWEST}", MAIN, {"+note": "'${trainer.nam}'"}, "there is no `trainer.nam`", "1x8"),
     "K1 SGLang without data parallel attention": (f"0.7.0 b178a3cd 0.7.1 0.8.0 0.9.0 {NEWEST}", MAIN, SGLANG_DP, "SGLang takes new weights only", "1x8"),
     "K1 SGLang with that attention off": (
         f"0.7.0 {NEWEST}", MAIN, {**SGLANG_DP, f"+{R}.engine_kwargs.sglang.enable_dp_attention": False}, "SGLang takes new weights only", "1x8",
@@ -217,6 +221,15 @@ ACCEPTED = {  # name -> (releases, program, changes, machines)
     ),
     "K6 experts without tp": (NEWEST, ON_MEGATRON, {**IN_TURN, f"{A}.megatron.tensor_model_parallel_size": 1}, "1x8"),
     "K1 mended": (f"0.8.0 0.9.0 {NEWEST}", MAIN, DP, "1x8"),
+    "K11 a default of verl": (
+        f"0.4.0 0.7.0 {NEWEST}", MAIN, {"data.max_response_length": "'${data.max_prompt_length}'", "trainer.default_local_dir": "'${hydra:run.dir}/x'"}, "1x8",
+    ),
+    "K1 SGLang with data parallel attention": (
+        f"0.7.0 {NEWEST}", MAIN, {**SGLANG_DP, f"+{R}.engine_kwargs.sglang.enable_dp_attention": True}, "1x8",
+    ),
+    "K1 SGLang in the workers": ("0.6.0 0.6.1", MAIN, {**SGLANG_DP, **SYNC}, "1x8"),
+    "K7 CPUs with TransferQueue": (f"0.9.0 {NEWEST}", MAIN, {"ray_kwargs.ray_init.num_cpus": 33}, "1x8"),
+    "K7 CPUs of the old trainer": (f"0.9.0 {NEWEST}", MAIN, {"ray_kwargs.ray_init.num_cpus": 24, "trainer.use_v1": False}, "1x8"),
     "K1 with experts": ("b178a3cd", MAIN, {**DP, f"{R}.expert_parallel_size": 4}, "1x8"),
     "K2 teacher": (f"0.8.0 0.9.0 {NEWEST}", MAIN, TAUGHT, "1x12"),
     "K2 reward pool": (f"0.7.1 0.9.0 {NEWEST}", MAIN, REWARD, "2x8"),
