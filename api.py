@@ -183,7 +183,7 @@ def question_of(
         from .solver.pricing.changes import stay_near_plan
 
         old_plan = read_plan(previous) if isinstance(previous, (str, Path)) else previous
-        problem = stay_near_plan(problem, old_plan, [str(node) for node in lose])
+        problem = stay_near_plan(problem, old_plan, [str(node) for node in lose], reading)
     return Question(problem, reading)
 
 
@@ -263,8 +263,7 @@ def whatif(
 
     question = question_of(file, cluster, dialect, **options)
     words = [[str(loss)] if isinstance(loss, (str, int)) else [str(node) for node in loss] for loss in lose]
-    elsewhere = question.reading.session.elsewhere if question.reading else None
-    changes = [*drop_demands(question.problem, drop), *vary_machines(question.problem, nodes, words, elsewhere)]
+    changes = [*drop_demands(question.problem, drop), *vary_machines(question.problem, nodes, words, question.reading)]
     variant = question
     if change:
         if not isinstance(file, (str, Path)) or text_of(file) is not None:
