@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ContextManager, Mapping, Sequence, Union
 
-from .loading import RENAMED, Machines, Readable, load, load_every, text_of
+from .loading import RENAMED, Machines, Readable, known_framework, load, load_every, text_of
 from .models.findings.finding import UnusableInput
 from .models.level import DEFAULT_LEVEL
 from .models.machines.cluster import Cluster
@@ -55,7 +55,9 @@ def convert(file: Readable, to: str, cluster: Machines = None, dialect: str = "a
     """
     from .solver.convert import convert as converted
 
-    return converted(load(file, cluster, dialect, **options), to, strict)
+    framework = options.get("framework", ())
+    frameworks = (framework,) if isinstance(framework, str) else tuple(framework)
+    return converted(load(file, cluster, dialect, **options), to, strict, tuple(map(known_framework, frameworks)))
 
 
 def explain(file_or_code: Readable, cluster: Machines = None, dialect: str = "auto", **options: Any) -> str:

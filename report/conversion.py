@@ -18,6 +18,7 @@ def render_json(conversion: Converted) -> str:
         "file": conversion.file,
         "from": conversion.source,
         "to": conversion.target,
+        "release": conversion.release.release.name if conversion.release is not None else None,
         "verdict": conversion.verdict,
         "text": conversion.text or None,
         "renames": [finding_to_data(rename, conversion.file) for rename in conversion.renames],
@@ -28,10 +29,11 @@ def render_json(conversion: Converted) -> str:
 
 
 def summary(conversion: Converted, output: str = "") -> str:
-    """Format a line: file, dialects, losses, output, and how to check it."""
+    """Format a line: file, dialects, losses, release and output."""
     subject = f"{escape(conversion.file)}: {conversion.source} to {conversion.target}"
     if conversion.verdict not in (EXACT, LOSSY):
         return f"{subject}: {conversion.verdict}, {count_findings(conversion.findings)}"
     verdict = f"lossy, {with_noun(len(conversion.losses), 'loss')}" if conversion.verdict == LOSSY else "exact"
     verdict += f", {len(conversion.renames)} renamed" * bool(conversion.renames)
+    verdict += f", for {conversion.release}" if conversion.release is not None else ""
     return f"{subject}: {verdict}" + (f", written to {escape(output)}" if output else "")
