@@ -8,7 +8,7 @@ from typing import Iterator, Sequence
 
 from ..models.composition import Composer
 from ..models.conversion import LOSS, differences, lost_settings, lost_times, note_loss, refusal, renaming_notes, warn_of_loss
-from ..models.dialects.dialect import Batch, Dialect, Rendering
+from ..models.dialects.dialect import Dialect, JobBatch, Rendering
 from ..models.dialects.load import read
 from ..models.dialects.recognition import dialect_named
 from ..models.findings.finding import Finding, Severity, UnusableInput, error
@@ -31,9 +31,9 @@ _OF_PLACES = ("PW013", "PW102", "PW107", "PW120", "PW122", "PW202", "PW208")
 
 
 def convert(reading: Reading, target: str, strict: bool = False, frameworks: Sequence[str] = ()) -> Converted:
-    """Convert the file to a dialect, for the release in `frameworks` or the newest; with `strict` a loss is a refusal.
+    """Convert the file to a dialect; with `strict` a loss is a refusal.
 
-    Raises ValueError for an unknown dialect.
+    The new text is for the release in `frameworks`, by default the newest. Raises ValueError for an unknown dialect.
     """
     reading = reading.for_one_release()
     dialect, problem = dialect_named(target), reading.problem
@@ -111,18 +111,19 @@ def _release_of(dialect: Dialect, frameworks: Sequence[str]) -> ReleaseChoice | 
     if dialect.RELEASES is None:
         return None
     table = read_releases(dialect.RELEASES)
-    stated = [table.find(text.partition("==")[2]) for text in frameworks if text.startswith(f"{dialect.NAME}==")]
-    return state_release(table, stated[0]) if stated and stated[0] is not None else newest(table)
+    versions = [text.partition("==")[2] for text in frameworks if text.startswith(f"{dialect.NAME}==")]
+    release = table.find(versions[0]) if versions else None
+    return newest(table) if release is None else state_release(table, release)
 
 
-def _batch_of(reading: Reading) -> Batch | None:
+def _batch_of(reading: Reading) -> JobBatch | None:
     """Return the batch of a job that trains on samples of prompts; None if unknown."""
     amounts = {derivation.name: derivation for derivation in reading.derivations if derivation.component == "actor"}
     step, update = amounts.get("samples per step"), amounts.get("samples per update")
     match = re.match(r"(\d+) prompts?(?: x (\d+) .*)?$", step.formula) if step is not None else None
     if match is None or update is None or not isinstance(update.value, int):
         return None
-    return Batch(int(match[1]), int(match[2] or 1), update.value)
+    return JobBatch(int(match[1]), int(match[2] or 1), update.value)
 
 
 def _faults(problem: Problem, rendering: Rendering, conversion: Converted, level: str) -> Iterator[Finding]:

@@ -112,19 +112,19 @@ def without_named(problem: Problem, words: Sequence[str], file: Reading | None =
     remaining = replace(without_nodes(machines, lost_ranks), declared=())
     lost_names = {machines.name(rank) for rank in lost_ranks}
     own_ranks = [node.rank for node in problem.cluster.nodes if node.name in lost_names]
-    fixed = tuple(immovable(problem, own_ranks))
+    obstacles = tuple(immovable(problem, own_ranks))
     is_whole = len(machines.nodes) == len(problem.cluster.nodes)
-    if file is None or not is_framework or (problem.hinted and is_whole and not fixed):
-        return fixed or lose(problem, own_ranks)
+    if file is None or not is_framework or (problem.hinted and is_whole and not obstacles):
+        return obstacles or lose(problem, own_ranks)
     reading = file.session.read(file.source.text, remaining).to_solve
     if reading.problem is not None and not reading.failed:
         return reading.problem
     errors = tuple(finding for finding in reading.findings if finding.severity is Severity.ERROR)
-    return (fixed or lose(problem, own_ranks)) if problem.hinted or not errors else errors
+    return (obstacles or lose(problem, own_ranks)) if problem.hinted or not errors else errors
 
 
 def _ranks_named(machines: Cluster, words: Sequence[str]) -> tuple[tuple[int, ...], tuple[Finding, ...]]:
-    """Return the ranks of nodes by name or rank, and a Finding for each unknown node, or if no node is left."""
+    """Return the ranks of nodes by name or rank, and the findings against them."""
     numbers = {machines.name(rank): rank for rank in range(len(machines.nodes))}
     ranks, findings = dict[int, None](), list[Finding]()
     for word in words:
@@ -177,10 +177,11 @@ def drop_demands(problem: Problem, texts: Sequence[str]) -> list[Named]:
 
 
 def vary_machines(problem: Problem, nodes: Sequence[str], losses: Sequence[Sequence[str]], file: Reading | None = None) -> list[Named]:
-    """Return a problem per change of nodes and per list of lost nodes; findings if the job cannot run without these.
+    """Return a problem per change of nodes and per list of lost nodes.
 
-    The `file` is read for other machines: which counts its framework accepts there. Without it more
-    nodes are an error if such counts matter. Raises UnusableInput.
+    Findings take the place of a problem if the job cannot run without the lost nodes. The `file` is read for the
+    counts that its framework accepts on other machines; without it more nodes are an error if such counts matter.
+    Raises UnusableInput.
     """
     elsewhere = file.session.elsewhere if file is not None else None
     changes: list[Named] = []

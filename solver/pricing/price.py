@@ -38,8 +38,8 @@ def price(problem: Problem, changes: Sequence[Named], solve: Solve) -> Pricing:
     after = []
     for name, variant in changes:
         if isinstance(variant, tuple):
-            refused = Answer(IMPOSSIBLE, findings=variant)
-            after.append(PricedChange(name, refused, effect(before, refused)))
+            refusal = Answer(IMPOSSIBLE, findings=variant)
+            after.append(PricedChange(name, refusal, effect(before, refusal)))
             continue
         answer = next((solution for question, solution in solutions if question == variant), None) or solve(variant)
         solutions.append((variant, answer))

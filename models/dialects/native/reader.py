@@ -132,7 +132,7 @@ def _cluster(value: Value | None, machines: Machines, source: Source, findings: 
         return UNKNOWN if value is None else cluster
     if cluster is None:
         return machines
-    if [_held(node) for node in cluster.nodes] != [_held(node) for node in machines.nodes] and value is not None:
+    if [_devices_of(node) for node in cluster.nodes] != [_devices_of(node) for node in machines.nodes] and value is not None:
         message = f"the file describes {_size(cluster)}, but `--cluster` with {_size(machines)} is used"
         findings.append(warning("PW114", "", message, value.span, label="not used", help="make the two agree"))
     if any(rank >= len(machines.nodes) for group in cluster.declared for rank in group.node_ranks):
@@ -142,7 +142,7 @@ def _cluster(value: Value | None, machines: Machines, source: Source, findings: 
     return replace(machines, declared=machines.declared or cluster.declared)
 
 
-def _held(node: Node) -> tuple[int, list[str]]:
+def _devices_of(node: Node) -> tuple[int, list[str]]:
     """Return the number of accelerators and the types of other hardware."""
     return len(node.accelerators), sorted(device.type for device in node.hardware)
 

@@ -20,7 +20,7 @@ from ...releases.choice import ReleaseChoice
 from ...roles import ACTOR, CRITIC, ENVIRONMENT, INFERENCE, REFERENCE, REWARD, ROLES, ROLLOUT, role_of
 from ...text.edit import number_or_text, ranks_to_data, to_yaml
 from ...training_job import TrainingJob
-from ..dialect import Batch, Rendering
+from ..dialect import JobBatch, Rendering
 from ..written import add_title, merge_keys, put
 from .known import FSDP, MEGATRON, RESERVED_LABELS, facts
 
@@ -64,7 +64,7 @@ Source: RLinf, examples/*/main_*.py and rlinf/utils/placement.py.
 """
 
 
-def render(problem: Problem, release: ReleaseChoice | None = None, batch: Batch | None = None) -> Rendering:
+def render(problem: Problem, release: ReleaseChoice | None = None, batch: JobBatch | None = None) -> Rendering:
     """Return the file, without the hardware of its nodes.
 
     RLinf asks the nodes, and placewright needs `--cluster`. Raises UnusableInput (PW606) with every

@@ -22,7 +22,7 @@ from ...roles import ACTOR, CRITIC, role_of
 from ...text.edit import to_yaml
 from ...text.tree import find, plain
 from ...training_job import TrainingJob
-from ..dialect import UNCHANGED, Batch, Degrees, Rendering
+from ..dialect import UNCHANGED, Degrees, JobBatch, Rendering
 from ..written import add_title, check_places, edits_of, merge_keys, put, read_again, refuse_writing
 from . import names
 from .ids import Ids, text_of
@@ -43,7 +43,7 @@ DEFAULT_SHARE = 8
 """Samples of a rank in an update by default: those of `per_device_train_batch_size`."""
 
 
-def render(problem: Problem, release: ReleaseChoice | None = None, batch: Batch | None = None) -> Rendering:
+def render(problem: Problem, release: ReleaseChoice | None = None, batch: JobBatch | None = None) -> Rendering:
     """Render the file for the pipeline whose roles cover the components.
 
     Raises UnusableInput (PW606) with every reason if there is no such pipeline.
@@ -299,7 +299,7 @@ _RECOMPUTED = {"recompute_granularity": "full", "recompute_method": "uniform", "
 def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
     """Return the file. Raises UnusableInput (PW606) if ROLL cannot express the problem."""
     ranks = {section: job.ranks[role] for role, section in ((ACTOR, ACTOR_TRAIN), (CRITIC, CRITICS)) if role in job.ranks}
-    batch = Batch(job.prompts, job.samples, job.mini_batch * job.samples)
+    batch = JobBatch(job.prompts, job.samples, job.mini_batch * job.samples)
     keys: dict[str, object] = {
         **_batch_keys(batch, job.micro_batch, ranks),
         "prompt_length": job.prompt,
@@ -321,8 +321,8 @@ def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
     return add_title(f"{title}. Add your `rewards` and the data of `actor_train`.", merge_keys(rendering.text, keys))
 
 
-def _batch_keys(batch: Batch, micro_batch: int, ranks: Mapping[str, int]) -> dict[str, object]:
-    """Return the keys of a batch; `ranks` are the data parallel ranks of each trained role."""
+def _batch_keys(batch: JobBatch, micro_batch: int, ranks: Mapping[str, int]) -> dict[str, object]:
+    """Return the keys of a batch, by the data parallel ranks of trained roles."""
     keys: dict[str, object] = {"rollout_batch_size": batch.prompts, "num_return_sequences_in_group": batch.samples}
     for section, count in ranks.items():
         steps = batch.update // (micro_batch * count)

@@ -42,7 +42,7 @@ from ...roles import CRITIC, REFERENCE, ROLLOUT, role_of
 from ...text.edit import to_yaml
 from ...text.tree import Scalar
 from ...training_job import TrainingJob
-from ..dialect import UNCHANGED, Batch, Degrees, Rendering
+from ..dialect import UNCHANGED, Degrees, JobBatch, Rendering
 from ..pool_sizes import find_changes
 from ..skeleton import HINTS
 from ..written import Data, append_settings, edits_of, flat, merge_keys, put, refuse_writing
@@ -169,7 +169,7 @@ class PoolGroup:
         return {nodes: self.parts.count, accelerators: self.parts.size} if self.parts else {}
 
 
-def render(problem: Problem, release: ReleaseChoice | None = None, batch: Batch | None = None) -> Rendering:
+def render(problem: Problem, release: ReleaseChoice | None = None, batch: JobBatch | None = None) -> Rendering:
     """Render the file for a release, the newest by default.
 
     Raises UnusableInput (PW606) with every reason if no pools of verl express the problem.
@@ -272,11 +272,11 @@ class _VerlWriter:
         trainer = actor.write_size("trainer.nnodes", "trainer.n_gpus_per_node")
         if not rest and env is None:
             return MAIN_PPO, trainer
-        own = next(iter(rest), "")
-        if rest in ({"rollout"}, {"reward_model"}) and (by[own].parts is None or (own == "rollout" and actor.parts is None)):
-            why = f"without the number, `{MAIN_PPO}` gives `actor` and `{own}` the same accelerators"
-            message = f"`{own}` has accelerators of its own, but their number is left open"
-            self.refuse(own, message, "solve the file first, or demand that they are colocated", why)
+        apart = next(iter(rest), "")
+        if rest in ({"rollout"}, {"reward_model"}) and (by[apart].parts is None or (apart == "rollout" and actor.parts is None)):
+            why = f"without the number, `{MAIN_PPO}` gives `actor` and `{apart}` the same accelerators"
+            message = f"`{apart}` has accelerators of its own, but their number is left open"
+            self.refuse(apart, message, "solve the file first, or demand that they are colocated", why)
         if rest == {"reward_model"} and reward is not None and env is None:
             return MAIN_PPO, trainer | reward.write_size(f"{self.reward}.nnodes", f"{self.reward}.n_gpus_per_node")
         if rest == {"rollout"} and env is None:
