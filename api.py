@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ContextManager, Mapping, Sequence, Union
 
-from .loading import RENAMED, Machines, Readable, load, load_every, text_of
+from .loading import RENAMED, Machines, Readable, known_framework, load, load_every, text_of
 from .models.findings.finding import UnusableInput
 from .models.level import DEFAULT_LEVEL
 from .models.machines.cluster import Cluster
@@ -55,7 +55,9 @@ def convert(file: Readable, to: str, cluster: Machines = None, dialect: str = "a
     """
     from .solver.convert import convert as converted
 
-    return converted(load(file, cluster, dialect, **options), to, strict)
+    framework = options.get("framework", ())
+    frameworks = (framework,) if isinstance(framework, str) else tuple(framework)
+    return converted(load(file, cluster, dialect, **options), to, strict, tuple(map(known_framework, frameworks)))
 
 
 def explain(file_or_code: Readable, cluster: Machines = None, dialect: str = "auto", **options: Any) -> str:
@@ -183,7 +185,7 @@ def question_of(
         from .solver.pricing.changes import stay_near_plan
 
         old_plan = read_plan(previous) if isinstance(previous, (str, Path)) else previous
-        problem = stay_near_plan(problem, old_plan, [str(node) for node in lose])
+        problem = stay_near_plan(problem, old_plan, [str(node) for node in lose], reading)
     return Question(problem, reading)
 
 
@@ -263,8 +265,7 @@ def whatif(
 
     question = question_of(file, cluster, dialect, **options)
     words = [[str(loss)] if isinstance(loss, (str, int)) else [str(node) for node in loss] for loss in lose]
-    elsewhere = question.reading.session.elsewhere if question.reading else None
-    changes = [*drop_demands(question.problem, drop), *vary_machines(question.problem, nodes, words, elsewhere)]
+    changes = [*drop_demands(question.problem, drop), *vary_machines(question.problem, nodes, words, question.reading)]
     variant = question
     if change:
         if not isinstance(file, (str, Path)) or text_of(file) is not None:

@@ -8,6 +8,7 @@ import click
 
 from ..models.dialect_names import DIALECTS
 from ..report.conversion import render_json, summary
+from .exit_codes import FINDINGS, INCOMPLETE, OK, UNUSABLE
 from .options.shared import ReadOptions, form_option, level_option, source_options
 from .options.standard_input import DASH
 from .output.findings import echo_findings
@@ -16,7 +17,7 @@ from .output.text import echo
 if TYPE_CHECKING:
     from ..models.report import Converted
 
-EXIT_CODES = {"exact": 0, "lossy": 0, "refused": 1, "unusable": 2}
+EXIT_CODES = {"exact": OK, "lossy": OK, "refused": FINDINGS, "incomplete": INCOMPLETE, "unusable": UNUSABLE}
 
 
 @click.command()
@@ -39,13 +40,14 @@ def convert(
     \b
     placewright convert train.yaml --to native --cluster 2x8xH100
     placewright convert job.yaml --to rlinf -o train.yaml
+    placewright convert job.yaml --to verl --framework verl==0.9.0
     """
     from ..solver.convert import convert as converted
     from .written import write_new
 
     output = None if output == DASH else output
     reading = source.load(file)
-    conversion = converted(reading, target, strict)
+    conversion = converted(reading, target, strict, source.at(file).frameworks)
     code = EXIT_CODES[conversion.verdict]
     if output and not code:
         write_new(output, conversion.text, force)

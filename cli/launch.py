@@ -101,8 +101,10 @@ def launch(
         raise click.UsageError("--simulate and --address exclude each other")
     if keep and detach is not None:
         raise click.UsageError("--keep and --detach exclude each other")
-    if dry_run and (not address or keeps_running):
-        raise click.UsageError("--dry-run looks at the cluster at --address, and goes with neither --keep nor --detach")
+    if dry_run and keeps_running:
+        raise click.UsageError("--dry-run starts nothing, and goes with neither --keep nor --detach")
+    if dry_run and not address:
+        raise click.UsageError("--dry-run looks at a running cluster: pass `--address HOST:PORT`")
     if output and (not options["method"] or keeps_running):
         raise click.UsageError("-o writes what --call returns, and goes with neither --keep nor --detach")
     if options["call_timeout"] is not None and not options["method"]:

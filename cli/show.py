@@ -102,7 +102,7 @@ def _of_file(file: str, source: ReadOptions, limit: float, previous: Previous) -
     from ..report.solution import to_json
     from ..solver.session import Session
 
-    problem = previous.near_plan(reading.problem)
+    problem = previous.near_plan(reading.problem, reading)
     with Session() as session:
         with show_progress(AUTO) as sinks:
             answer = solver(limit, 1, True, sinks.of_placements, reading=reading, counting=sinks.of_counts, session=session)(problem)

@@ -75,7 +75,7 @@ def solve(
     from ..solver.sandbox.end_reasons import further_searches_stopped
     from ..solver.session import Session
 
-    problem = further.limit(previous.near_plan(reading.problem))
+    problem = further.limit(previous.near_plan(reading.problem, reading))
     with Session() as session:  # the first Ctrl-C ends every search here; the results so far are shown
         with show_progress(progress, form == "json", _costs(problem)) as sinks:
             answer = solver(limit, seed, True, sinks.of_placements, memory_limit, reading, sinks.of_counts, session)(problem)

@@ -59,7 +59,7 @@ def whatif(
         return code
     from ..solver.pricing.changes import drop_demands, vary_machines, without_each
 
-    on_others = vary_machines(reading.problem, machines_changed, losses, reading.session.elsewhere)
+    on_others = vary_machines(reading.problem, machines_changed, losses, reading)
     changes = [*drop_demands(reading.problem, drops), *on_others]
     variant = None
     if source.settings:

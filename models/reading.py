@@ -135,7 +135,7 @@ class Reading:
         if not one_release.opens:
             return one_release
         session = replace(one_release.session, refusal_reported=True, for_release=None)
-        return one_release._keep_own_errors(replace(one_release.session.open_ranks().widen(), session=session))
+        return one_release._keep_own_errors(replace(one_release.session.open_ranks().widen(), session=session, machines=self.machines))
 
     def for_one_release(self) -> Reading:
         """Return the reading for its release alone: what other releases accept is an error again."""

@@ -116,10 +116,12 @@ class Converted:
     ----------
     file, source, target : the file, its dialect, and the requested dialect.
     verdict : ``exact`` (lossless), ``lossy`` (see `losses`), ``refused`` (errors in the file, or
-        the target cannot express it) or ``unusable`` (unreadable file, or unknown nodes).
+        the target cannot express it), ``incomplete`` (the file places nothing without another input)
+        or ``unusable`` (unreadable file, or unknown nodes).
     text : the new file; "" if there is none.
     losses : everything that the new file omits or states differently (PW605).
     renames : a note per component with another name in the new file, which is not a loss.
+    release : release that the new file is for; None for a native file.
     """
 
     file: str
@@ -131,3 +133,4 @@ class Converted:
     renames: tuple[Finding, ...] = ()
     findings: Sequence[Finding] = ()
     cluster: Cluster | None = None
+    release: ReleaseChoice | None = None

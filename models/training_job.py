@@ -30,6 +30,7 @@ class FileLimits:
     over_nodes : degree by which an engine is on several nodes: `dp` or `pp`; "" if it never is.
     splits_sequences : True if FSDP's ranks may divide a sequence.
     actor_leads : True if the tp of an engine is at most that of an actor trained by Megatron.
+    megatron_critic : True if only Megatron trains a critic; the actor is then trained by Megatron too.
     """
 
     one_pool: bool = False
@@ -37,6 +38,7 @@ class FileLimits:
     over_nodes: str = "dp"
     splits_sequences: bool = True
     actor_leads: bool = False
+    megatron_critic: bool = False
 
 
 ANY_FILE = FileLimits()

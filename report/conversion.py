@@ -15,15 +15,17 @@ def render_json(conversion: Converted) -> str:
         name: [finding_to_data(finding, conversion.file) for finding in getattr(conversion, name)]
         for name in ("renames", "losses", "findings")
     }
-    facts = {"file": conversion.file, "from": conversion.source, "to": conversion.target, "verdict": conversion.verdict}
-    return with_schema(**facts, text=conversion.text or None, **lists)
+    release = conversion.release.release.name if conversion.release is not None else None
+    facts = {"file": conversion.file, "from": conversion.source, "to": conversion.target, "release": release}
+    return with_schema(**facts, verdict=conversion.verdict, text=conversion.text or None, **lists)
 
 
 def summary(conversion: Converted, output: str = "") -> str:
-    """Format a line: file, dialects, losses, output, and how to check it."""
+    """Format a line: file, dialects, losses, release and output."""
     subject = f"{escape(conversion.file)}: {conversion.source} to {conversion.target}"
     if conversion.verdict not in (EXACT, LOSSY):
         return f"{subject}: {conversion.verdict}, {count_findings(conversion.findings)}"
     verdict = f"lossy, {with_noun(len(conversion.losses), 'loss')}" if conversion.verdict == LOSSY else "exact"
     verdict += f", {len(conversion.renames)} renamed" * bool(conversion.renames)
+    verdict += f", for {conversion.release}" if conversion.release is not None else ""
     return f"{subject}: {verdict}" + (f", written to {escape(output)}" if output else "")

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
-from typing import Iterator
+from typing import Iterator, Sequence
 
+from ..models.composition import Composer
 from ..models.conversion import LOSS, differences, lost_settings, lost_times, note_loss, refusal, renaming_notes, warn_of_loss
-from ..models.dialects.dialect import Rendering
+from ..models.dialects.dialect import Dialect, JobBatch, Rendering
 from ..models.dialects.load import read
 from ..models.dialects.recognition import dialect_named
 from ..models.findings.finding import Finding, Severity, UnusableInput, error
-from ..models.level import PLACEMENT
 from ..models.problem import Problem
 from ..models.reading import Reading
-from ..models.report import EXACT, LOSSY, REFUSED, UNUSABLE, Converted
+from ..models.releases.choice import ReleaseChoice, newest, state_release
+from ..models.releases.release import read_releases
+from ..models.report import EXACT, INCOMPLETE, LOSSY, REFUSED, UNUSABLE, Converted
 from ..models.report import UNUSABLE as UNUSABLE_FILE
 from ..models.text.source import Source
 from ..models.text.tree import MapNode
@@ -27,15 +30,18 @@ _OF_PLACES = ("PW013", "PW102", "PW107", "PW120", "PW122", "PW202", "PW208")
 """Rules for unknown placements and degrees; other unread settings are not converted anyway."""
 
 
-def convert(reading: Reading, target: str, strict: bool = False) -> Converted:
+def convert(reading: Reading, target: str, strict: bool = False, frameworks: Sequence[str] = ()) -> Converted:
     """Convert the file to a dialect; with `strict` a loss is a refusal.
 
-    Raises ValueError for an unknown dialect.
+    The new text is for the release in `frameworks`, by default the newest. Raises ValueError for an unknown dialect.
     """
     reading = reading.for_one_release()
     dialect, problem = dialect_named(target), reading.problem
-    bare = Converted(reading.source.name, reading.dialect, target, REFUSED)
+    release = _release_of(dialect, frameworks)
+    bare = Converted(reading.source.name, reading.dialect, target, REFUSED, release=release)
     report = verify(reading)
+    if report.verdict == INCOMPLETE and (problem is None or not problem.components):
+        return replace(bare, verdict=INCOMPLETE, findings=report.reasons)
     if report.errors or problem is None:
         unusable = report.verdict == UNUSABLE_FILE or problem is None
         return replace(bare, verdict=UNUSABLE if unusable else REFUSED, findings=report.findings or report.reasons)
@@ -45,12 +51,16 @@ def convert(reading: Reading, target: str, strict: bool = False) -> Converted:
     if not problem.components:
         return replace(bare, findings=(refusal("", "the file places nothing", "name a file that places something"),))
     try:
-        rendering = dialect.render(problem)
+        for batch in dict.fromkeys((_batch_of(reading), None)):  # without a batch that the dialect refuses
+            rendering = dialect.render(problem, release, batch)
+            faults = tuple(_faults(problem, rendering, bare, reading.level))
+            if not faults:
+                break
     except UnusableInput as failure:
         return replace(bare, findings=failure.findings, cluster=problem.cluster)
     settings = lost_settings(reading.document.root, problem, rendering.text)
     losses = (*_list_left_behind(reading), *settings, *lost_times(problem), *rendering.losses)
-    reasons = (*_secrets(reading, rendering), *_faults(problem, rendering, target, reading.source.name))
+    reasons = (*_secrets(reading, rendering), *faults)
     if strict and losses and not reasons:
         reasons = tuple(replace(loss, severity=Severity.ERROR) for loss in losses)
     result = replace(bare, findings=reasons, losses=losses, renames=tuple(renaming_notes(rendering.names)), cluster=problem.cluster)
@@ -96,9 +106,32 @@ def _list_left_behind(reading: Reading) -> Iterator[Finding]:
             )
 
 
-def _faults(problem: Problem, rendering: Rendering, target: str, name: str) -> Iterator[Finding]:
+def _release_of(dialect: Dialect, frameworks: Sequence[str]) -> ReleaseChoice | None:
+    """Return the stated release of a dialect, else the newest; None for a native file."""
+    if dialect.RELEASES is None:
+        return None
+    table = read_releases(dialect.RELEASES)
+    versions = [text.partition("==")[2] for text in frameworks if text.startswith(f"{dialect.NAME}==")]
+    release = table.find(versions[0]) if versions else None
+    return newest(table) if release is None else state_release(table, release)
+
+
+def _batch_of(reading: Reading) -> JobBatch | None:
+    """Return the batch of a job that trains on samples of prompts; None if unknown."""
+    amounts = {derivation.name: derivation for derivation in reading.derivations if derivation.component == "actor"}
+    step, update = amounts.get("samples per step"), amounts.get("samples per update")
+    match = re.match(r"(\d+) prompts?(?: x (\d+) .*)?$", step.formula) if step is not None else None
+    if match is None or update is None or not isinstance(update.value, int):
+        return None
+    return JobBatch(int(match[1]), int(match[2] or 1), update.value)
+
+
+def _faults(problem: Problem, rendering: Rendering, conversion: Converted, level: str) -> Iterator[Finding]:
     """Yield reasons against the new text: refused by its dialect, or a changed placement."""
-    reread = read(Source(f"{name} as {target}", rendering.text), replace(problem.cluster, declared=()), target, PLACEMENT)
+    target, release = conversion.target, conversion.release
+    composer = Composer(frameworks=(f"{target}=={release.release.name}",) if release is not None else ())
+    source = Source(f"{conversion.file} as {target}", rendering.text)
+    reread = read(source, replace(problem.cluster, declared=()), target, level, composer)
     errors = verify(reread).errors
     for fault in errors:
         yield refusal(fault.subject, f"{target} refuses it: {fault.message} ({fault.code})", fault.help if not fault.edit else "")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ...models.placements.moves import Moves
     from ...models.placements.plan import Plan
     from ...models.problem import Problem
+    from ...models.reading import Reading
     from ...planner.answer import Solver
 
 
@@ -56,15 +57,15 @@ class Previous:
         """True if a running plan or lost nodes are named."""
         return bool(self._words) or self._file is not None
 
-    def near_plan(self, problem: Problem) -> Problem:
-        """Return the problem on the remaining nodes, near the plan. Raises UnusableInput."""
+    def near_plan(self, problem: Problem, file: Reading) -> Problem:
+        """Return the problem of a file on the remaining nodes, near the plan. Raises UnusableInput."""
         if not self.is_asked:
             return problem
         from ...models.placements.plan_file import read_plan
         from ...solver.pricing.changes import stay_near_plan
 
         self.plan = read_plan(self._file) if self._file is not None else None
-        return stay_near_plan(problem, self.plan, self._words)
+        return stay_near_plan(problem, self.plan, self._words, file)
 
     def moves(self, question: Problem, problem: Problem, plan: Plan, solve: Solver) -> Moves | None:
         """Return the moves from the running plan to `plan`; None without a running plan.

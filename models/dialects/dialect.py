@@ -29,7 +29,16 @@ Degrees = Mapping[str, Parallel]
 """Component -> chosen degrees, for components with open degrees."""
 UNCHANGED: Degrees = MappingProxyType({})
 
-__all__ = ["DEFAULT_LEVEL", "LEVELS", "PLACEMENT", "TRAINING", "Dialect", "Machines", "Rendering"]
+__all__ = ["DEFAULT_LEVEL", "LEVELS", "PLACEMENT", "TRAINING", "JobBatch", "Dialect", "Machines", "Rendering"]
+
+
+@dataclass(frozen=True, slots=True)
+class JobBatch:
+    """Batch of a job: `prompts` of a step, `samples` of each prompt, samples of an `update`."""
+
+    prompts: int
+    samples: int
+    update: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +90,10 @@ class Dialect(Protocol):
         """
         ...
 
-    def render(self, problem: Problem) -> Rendering:
+    def render(self, problem: Problem, release: ReleaseChoice | None = None, batch: JobBatch | None = None) -> Rendering:
         """Return a new file for a problem: explicit ranks as ranks, open parts as hints.
+
+        It is for the release, by default the newest. A `batch` is written if the dialect can carry it over.
 
         Raises UnusableInput, with a PW606 Finding per reason, if the dialect cannot express the
         problem.

@@ -6,17 +6,18 @@ import re
 from dataclasses import replace
 from typing import Iterator, Sequence
 
-from ...models.findings.finding import Finding, UnusableInput, error
+from ...models.dialect_names import FRAMEWORKS
+from ...models.findings.finding import Finding, Severity, UnusableInput, error
 from ...models.findings.wording import are, with_noun
 from ...models.job import Job
-from ...models.machines.changed import with_nodes
+from ...models.machines.changed import with_nodes, without_nodes
 from ...models.machines.cluster import Cluster
 from ...models.machines.node import Node, accelerators
 from ...models.machines.node_group import NODE
 from ...models.machines.shorthand import MAX_ACCELERATORS_PER_NODE, MAX_NODES
 from ...models.placements.plan import Plan
 from ...models.problem import AMOUNT, Demand, Problem
-from ...models.reading import ClusterReader
+from ...models.reading import Reading
 from ...models.text.nearest import nearest
 from ..refuting.conflict import can_be_dropped, key_of
 from ..replanning import immovable, lose, replan
@@ -97,24 +98,47 @@ def move_to_machines(problem: Problem, text: str) -> Problem | Finding:
     return replace(problem, cluster=with_nodes(problem.cluster, sample, int(match[1])))
 
 
-def without_named(problem: Problem, words: Sequence[str]) -> Problem | tuple[Finding, ...]:
-    """Return the problem without nodes, by name or rank; Findings for unknown nodes."""
-    numbers = {problem.cluster.name(rank): rank for rank in range(len(problem.cluster.nodes))}
-    lost_ranks, findings = dict[int, None](), list[Finding]()
+def without_named(problem: Problem, words: Sequence[str], file: Reading | None = None) -> Problem | tuple[Finding, ...]:
+    """Return the problem without nodes, by name or rank; Findings for unknown nodes.
+
+    A framework's `file` is read again on the remaining machines, as its ranks are relative to
+    these. If it is refused there, hints are searched on what is left of its own nodes.
+    """
+    is_framework = file is not None and file.dialect in FRAMEWORKS and file.session.as_before is not None
+    machines = file.machines if file is not None and is_framework and file.machines is not None else problem.cluster
+    lost_ranks, findings = _ranks_named(machines, words)
+    if findings:
+        return findings
+    remaining = replace(without_nodes(machines, lost_ranks), declared=())
+    lost_names = {machines.name(rank) for rank in lost_ranks}
+    own_ranks = [node.rank for node in problem.cluster.nodes if node.name in lost_names]
+    obstacles = tuple(immovable(problem, own_ranks))
+    is_whole = len(machines.nodes) == len(problem.cluster.nodes)
+    if file is None or not is_framework or (problem.hinted and is_whole and not obstacles):
+        return obstacles or lose(problem, own_ranks)
+    reading = file.session.read(file.source.text, remaining).to_solve
+    if reading.problem is not None and not reading.failed:
+        return reading.problem
+    errors = tuple(finding for finding in reading.findings if finding.severity is Severity.ERROR)
+    return (obstacles or lose(problem, own_ranks)) if problem.hinted or not errors else errors
+
+
+def _ranks_named(machines: Cluster, words: Sequence[str]) -> tuple[tuple[int, ...], tuple[Finding, ...]]:
+    """Return the ranks of nodes by name or rank, and the findings against them."""
+    numbers = {machines.name(rank): rank for rank in range(len(machines.nodes))}
+    ranks, findings = dict[int, None](), list[Finding]()
     for word in words:
         if word in numbers:
-            lost_ranks[numbers[word]] = None
+            ranks[numbers[word]] = None
         elif word.isdecimal() and int(word) < len(numbers):
-            lost_ranks[int(word)] = None
+            ranks[int(word)] = None
         else:
             close = nearest(word, numbers)
             advice = f"name `{close}`" if close else f"name one of them, such as `{next(iter(numbers), '')}`, or its rank"
             findings.append(error("PW609", "", f"`{word[:80]}` is not a node of this cluster", help=advice))
-    if len(lost_ranks) == len(numbers):
+    if len(ranks) == len(numbers):
         findings.append(error("PW609", "", "nothing is left without these nodes", help="leave at least one node"))
-    else:
-        findings += immovable(problem, tuple(lost_ranks))
-    return tuple(findings) or lose(problem, tuple(lost_ranks))
+    return tuple(ranks), tuple(findings)
 
 
 def _sample(cluster: Cluster, size: int | None, model: str) -> Node | None:
@@ -152,14 +176,14 @@ def drop_demands(problem: Problem, texts: Sequence[str]) -> list[Named]:
     return [(f"without {text}", without(problem, result)) for text, result in pairs if not isinstance(result, Finding)]
 
 
-def vary_machines(
-    problem: Problem, nodes: Sequence[str], losses: Sequence[Sequence[str]], elsewhere: ClusterReader | None = None
-) -> list[Named]:
+def vary_machines(problem: Problem, nodes: Sequence[str], losses: Sequence[Sequence[str]], file: Reading | None = None) -> list[Named]:
     """Return a problem per change of nodes and per list of lost nodes.
 
-    `elsewhere` reads the counts that the framework accepts on another cluster. Without it more
-    nodes are an error if such counts matter. Raises UnusableInput.
+    Findings take the place of a problem if the job cannot run without the lost nodes. The `file` is read for the
+    counts that its framework accepts on other machines; without it more nodes are an error if such counts matter.
+    Raises UnusableInput.
     """
+    elsewhere = file.session.elsewhere if file is not None else None
     changes: list[Named] = []
     findings: list[Finding] = []
     for text in nodes:
@@ -177,8 +201,8 @@ def vary_machines(
         ):
             findings.append(_not_known(text))
     for words in losses:
-        outcome = without_named(problem, words)
-        if isinstance(outcome, tuple):
+        outcome = without_named(problem, words, file)
+        if isinstance(outcome, tuple) and any(finding.code == "PW609" for finding in outcome):
             findings += outcome
         else:
             changes.append((f"--lose {','.join(words)}", outcome))
@@ -186,8 +210,11 @@ def vary_machines(
     if elsewhere is None or not problem.job.planning.accepted:
         return changes
     return [
-        (name, replace(changed_problem, job=_take_counts(changed_problem.job, elsewhere.job_on(changed_problem.cluster))))
-        for name, changed_problem in changes
+        (
+            name,
+            replace(variant, job=_take_counts(variant.job, elsewhere.job_on(variant.cluster))) if isinstance(variant, Problem) else variant,
+        )
+        for name, variant in changes
     ]
 
 
@@ -208,13 +235,13 @@ def _refuse(findings: Sequence[Finding]) -> None:
         raise UnusableInput(findings)
 
 
-def stay_near_plan(problem: Problem, before: Plan | None, losses: Sequence[str] = ()) -> Problem:
+def stay_near_plan(problem: Problem, before: Plan | None, losses: Sequence[str] = (), file: Reading | None = None) -> Problem:
     """Return the problem without lost nodes, to be solved near the running plan, if any.
 
-    Raises UnusableInput for unknown nodes and for nodes with explicit ranks.
+    Raises UnusableInput for unknown nodes, and if the job cannot run without the nodes (see `without_named`).
     """
     if losses:
-        outcome = without_named(problem, losses)
+        outcome = without_named(problem, losses, file)
         if isinstance(outcome, tuple):
             raise UnusableInput(outcome)
         problem = outcome

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Sequence
+from typing import Sequence, Union
 
 from ...models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve
+from ...models.findings.finding import Finding
 from ...models.placements.plan import Plan
 from ...models.problem import Demand, Problem
 from ..objectives import OBJECTIVES
@@ -26,8 +27,8 @@ from .result import (
     sizes_of,
 )
 
-Named = tuple[str, Problem]
-"""(name of the change, changed problem)."""
+Named = tuple[str, Union[Problem, tuple[Finding, ...]]]
+"""(name of the change, changed problem, or the errors that refuse it)."""
 
 
 def price(problem: Problem, changes: Sequence[Named], solve: Solve) -> Pricing:
@@ -36,6 +37,10 @@ def price(problem: Problem, changes: Sequence[Named], solve: Solve) -> Pricing:
     solutions: list[tuple[Problem, Answer]] = [(problem, before)]
     after = []
     for name, variant in changes:
+        if isinstance(variant, tuple):
+            refusal = Answer(IMPOSSIBLE, findings=variant)
+            after.append(PricedChange(name, refusal, effect(before, refusal)))
+            continue
         answer = next((solution for question, solution in solutions if question == variant), None) or solve(variant)
         solutions.append((variant, answer))
         fewer = min(variant, problem, key=lambda candidate: len(candidate.demands))

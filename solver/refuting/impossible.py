@@ -145,7 +145,8 @@ def find_conflict(alternatives: Sequence[Problem], session: Session | None = Non
     more = (*_even_less(problem, alternatives[0], row), *_list_unshared(problem, row)) if row else ()
     return Conflict(
         tuple(core), tuple(merge_clauses([*clauses(problem, selection), *more])), row, minimal, rank_changes(trial, selection, row) or combine_changes(trial, every),
-        COUNTING if all(rows) else SEARCH, problem, _histograms(CountingProblem(problem, census), row) + (OPEN,) * (not minimal),
+        COUNTING if all(rows) else SEARCH, problem,
+        (*_histograms(CountingProblem(problem, census), row), *_also_short(alternatives[0], row, oracle), *([OPEN] if not minimal else [])),
         None if all(rows) else try_all(questions, core),
     )  # fmt: skip
 
@@ -260,6 +261,19 @@ def _histograms(question: CountingProblem, row: CountingRow | None) -> tuple[str
         if text
     ]
     return tuple(lines[:MAX_TEXTS])
+
+
+def _also_short(problem: Problem, row: CountingRow | None, oracle: Oracle) -> Iterator[str]:
+    """Yield the sums of other components that do not fit either."""
+    sharing = [demand for demand in problem.demands if demand.field in SHARING]
+    names = {component.name for component in row.components} if row else set()
+    for component in problem.hinted if row else ():
+        amounts = [demand for demand in problem.demands if demand.field == AMOUNT and demand.component == component.name]
+        short_row = oracle.row(_only([problem], [*amounts, *sharing])[0]) if component.name not in names else None
+        short_names = {member.name for member in short_row.components} if short_row else set()
+        if component.name in short_names and not names & short_names:
+            names |= short_names
+            yield f"also: {short_row}"
 
 
 def _reason(question: CountingProblem, bundle: Bundle, kind: ResourceKind) -> str:

@@ -79,6 +79,17 @@ def test_verl_with_a_critic(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     capsys.readouterr()
 
 
+@pytest.mark.parametrize("cluster", ["1x8xH100", "2x8xH100"])
+def test_rlinf_with_a_critic(cluster: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """RLinf trains a critic by Megatron alone."""
+    path = written(tmp_path, "rlinf", "Qwen/Qwen2.5-7B-Instruct", cluster, "ppo", 512)
+    capsys.readouterr()
+    data = yaml.safe_load(path.read_text("utf-8"))
+    assert [data[name]["training_backend"] for name in ("actor", "critic")] == ["megatron", "megatron"]
+    report = pw.verify(path, cluster)
+    assert report.verdict == "ok" and [finding for finding in report.findings if finding.severity.value != "note"] == []
+
+
 def placed(path: Path, cluster: str) -> dict[str, tuple[int, str]]:
     """Component -> accelerators and parallel sizes that a file says."""
     reading = pw.load(path, cluster)

@@ -33,10 +33,10 @@ def with_render(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Renderin
     """Converts to a dialect whose text is another one than it should be."""
 
     def converted(change: Callable[[Rendering], Rendering]) -> Converted:
-        def render(problem: Problem) -> Rendering:
+        def render(problem: Problem, *context: object) -> Rendering:
             return change(native.render(problem))
 
-        dialect = SimpleNamespace(render=render, PLACES=native.PLACES)
+        dialect = SimpleNamespace(render=render, PLACES=native.PLACES, RELEASES=None)
         monkeypatch.setattr(module, "dialect_named", lambda name: dialect)
         return module.convert(reading(), "native")
 

@@ -20,6 +20,7 @@ from ...performance.component_times import phase_seconds, speeds_of
 from ...performance.model_run import ModelRun
 from ...planning.workload import IterationBatch
 from ...record import dataclass
+from ...roles import CRITIC
 from ...training_job import ANY_FILE, UTILIZATION, FileLimits
 
 ALGORITHMS = {
@@ -171,7 +172,8 @@ class JobSizes:
         return self._seconds(Component("actor", estimate=run[0]), self.parallel("actor", *run))
 
     def _runs(self) -> Iterator[tuple[MemoryInput, int]]:
-        by_megatron, sequence = bool(self.card.experts) or self.card.parameters > _LARGE, self.request.sequence
+        is_asked = self.limits.megatron_critic and CRITIC in self.request.beside_rollout
+        by_megatron, sequence = is_asked or bool(self.card.experts) or self.card.parameters > _LARGE, self.request.sequence
         run = MemoryInput(
             "" if self.request.card else self.request.model, sharding=DISTRIBUTED if by_megatron else FSDP, sequence=sequence, offload=True,
             expert_tp=1 if self.card.experts else 0,

@@ -13,7 +13,7 @@ from ...hints.times import with_usual_phases
 from ...job import Job
 from ...level import DEFAULT_LEVEL
 from ...machines.cluster import Cluster
-from ...machines.node import Nodes
+from ...machines.node import Node, Nodes
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE_LABEL, NodeGroup
 from ...machines.shorthand import DeclaredNodes, correct_shorthand, read_shorthand
 from ...planning.spec import PlanningSpec
@@ -132,7 +132,7 @@ def _cluster(value: Value | None, machines: Machines, source: Source, findings: 
         return UNKNOWN if value is None else cluster
     if cluster is None:
         return machines
-    if [len(node.accelerators) for node in cluster.nodes] != [len(node.accelerators) for node in machines.nodes] and value is not None:
+    if [_devices_of(node) for node in cluster.nodes] != [_devices_of(node) for node in machines.nodes] and value is not None:
         message = f"the file describes {_size(cluster)}, but `--cluster` with {_size(machines)} is used"
         findings.append(warning("PW114", "", message, value.span, label="not used", help="make the two agree"))
     if any(rank >= len(machines.nodes) for group in cluster.declared for rank in group.node_ranks):
@@ -142,8 +142,15 @@ def _cluster(value: Value | None, machines: Machines, source: Source, findings: 
     return replace(machines, declared=machines.declared or cluster.declared)
 
 
+def _devices_of(node: Node) -> tuple[int, list[str]]:
+    """Return the number of accelerators and the types of other hardware."""
+    return len(node.accelerators), sorted(device.type for device in node.hardware)
+
+
 def _size(cluster: Cluster) -> str:
-    return f"{with_noun(len(cluster.nodes), 'node')} and {with_noun(cluster.total(), 'accelerator')}"
+    types = sorted({device.type for node in cluster.nodes for device in node.hardware})
+    hardware = f" ({', '.join(types)})" if types else ""
+    return f"{with_noun(len(cluster.nodes), 'node')} and {with_noun(cluster.total(), 'accelerator')}{hardware}"
 
 
 def _read_cluster(value: Value) -> Cluster:

@@ -16,15 +16,16 @@ from ...placements.placement_text import number_groups, read_placement, runs_of
 from ...placements.run import Run
 from ...placements.runs_text import best_text, labels_used, placement_list
 from ...problem import Problem
+from ...releases.choice import ReleaseChoice
 from ...text.edit import number_or_text, to_yaml
 from ...training_job import TrainingJob
-from ..dialect import Rendering
+from ..dialect import JobBatch, Rendering
 from .placement import deal_by_stride
 from .sharing import colocations, crossing
 from .writing import text_of
 
 
-def render(problem: Problem) -> Rendering:
+def render(problem: Problem, release: ReleaseChoice | None = None, batch: JobBatch | None = None) -> Rendering:
     """Return the file; components keep their names."""
     losses: list[Finding] = []
     names = {component.name: component.name for component in problem.components}

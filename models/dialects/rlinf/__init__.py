@@ -22,7 +22,7 @@ PLACES = ("cluster.num_nodes", "cluster.node_groups", "cluster.component_placeme
 """Keys whose content is fully in the Problem of a file."""
 
 RELEASES = Path(__file__).parent / "facts" / "releases.json"
-LIMITS = FileLimits(one_pool=True, solid=True, over_nodes="", splits_sequences=False, actor_leads=True)
+LIMITS = FileLimits(one_pool=True, solid=True, over_nodes="", splits_sequences=False, actor_leads=True, megatron_critic=True)
 RUN = "python examples/reasoning/main_grpo.py --config-path {folder} --config-name {stem}"
 _HOMES = {
     "read": ".reader", "release_of": ".known", "render": ".rendering", "training_file": ".rendering", "write": ".writing",

@@ -16,10 +16,11 @@ from ...placements.run import Run
 from ...placements.run_checks import why_not
 from ...placements.runs_text import best_text
 from ...problem import Problem
+from ...releases.choice import ReleaseChoice
 from ...roles import ACTOR, CRITIC, ENVIRONMENT, INFERENCE, REFERENCE, REWARD, ROLES, ROLLOUT, role_of
 from ...text.edit import number_or_text, ranks_to_data, to_yaml
 from ...training_job import TrainingJob
-from ..dialect import Rendering
+from ..dialect import JobBatch, Rendering
 from ..written import add_title, merge_keys, put
 from .known import FSDP, MEGATRON, RESERVED_LABELS, facts
 
@@ -63,7 +64,7 @@ Source: RLinf, examples/*/main_*.py and rlinf/utils/placement.py.
 """
 
 
-def render(problem: Problem) -> Rendering:
+def render(problem: Problem, release: ReleaseChoice | None = None, batch: JobBatch | None = None) -> Rendering:
     """Return the file, without the hardware of its nodes.
 
     RLinf asks the nodes, and placewright needs `--cluster`. Raises UnusableInput (PW606) with every

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Collection, Sequence
+from math import lcm
+from typing import Collection, Mapping, Sequence
 
 from ...component import Component, Parallel
 from ...conversion import Data, counts_to_data, hint_block, lost_demands, note_loss, other_hints_to_data, refusal, warn_of_loss
@@ -16,11 +17,12 @@ from ...placements.run import Run
 from ...placements.run_checks import deal_round_robin
 from ...problem import Problem
 from ...reading import Reading
+from ...releases.choice import ReleaseChoice
 from ...roles import ACTOR, CRITIC, role_of
 from ...text.edit import to_yaml
 from ...text.tree import find, plain
 from ...training_job import TrainingJob
-from ..dialect import UNCHANGED, Degrees, Rendering
+from ..dialect import UNCHANGED, Degrees, JobBatch, Rendering
 from ..written import add_title, check_places, edits_of, merge_keys, put, read_again, refuse_writing
 from . import names
 from .ids import Ids, text_of
@@ -37,15 +39,19 @@ _ALWAYS = (ACTOR_TRAIN, ACTOR_INFER, names.SFT_TRAIN, STUDENTS, TEACHERS)
 _TRAINS = (ACTOR_TRAIN, CRITICS, names.SFT_TRAIN, STUDENTS)
 DEFAULT_BATCH = 128
 """Default of `rollout_batch_size`. Source: ROLL, roll/configs/base_config.py."""
+DEFAULT_SHARE = 8
+"""Samples of a rank in an update by default: those of `per_device_train_batch_size`."""
 
 
-def render(problem: Problem) -> Rendering:
+def render(problem: Problem, release: ReleaseChoice | None = None, batch: JobBatch | None = None) -> Rendering:
     """Render the file for the pipeline whose roles cover the components.
 
     Raises UnusableInput (PW606) with every reason if there is no such pipeline.
     """
     writer = _RollWriter(problem)
     data = writer.data() if not writer.reasons else {}
+    if batch and writer.ranks and writer.pipeline.name == "rlvr" and not any(batch.update % count for count in writer.ranks.values()):
+        put(data, _batch_keys(batch, 1, writer.ranks))
     if writer.reasons:
         raise UnusableInput(writer.reasons)
     return Rendering(to_yaml(data), (*writer.losses, *lost_demands(problem)), writer.keys)
@@ -54,15 +60,14 @@ def render(problem: Problem) -> Rendering:
 class _RollWriter:
     """Writer of a file.
 
-    `parts` and `keys` map each component to its part and to the path of its block. ROLL numbers
-    accelerators node by node: id g is accelerator g % per_node of node g // per_node. `ranks` is
-    the number of data parallel ranks of Megatron's actor. `reasons` (PW606) collects what ROLL
-    cannot express, `losses` what it expresses otherwise.
+    `parts` and `keys` map each component to its part and to the path of its block. ROLL numbers accelerators node by node: id g is
+    accelerator g % per_node of node g // per_node. `ranks` is the number of data parallel ranks of each trained part. `reasons` (PW606)
+    collects what ROLL cannot express, `losses` what it expresses otherwise.
     """
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.reasons, self.losses = problem, list[Finding](), list[Finding]()
-        self.ranks = 1
+        self.ranks = dict[str, int]()
         self.pipeline, self.parts = self._parts()
         self.keys = self._keys()
         self.per_node, self.nodes = self._numbering()
@@ -88,8 +93,6 @@ class _RollWriter:
                 blocks[part] = _environments(1)
                 self.losses.append(warn_of_loss(part, f"ROLL starts `{part}` too, here with one worker on the CPUs of node 0"))
         return self._job() | blocks | hint_block(self.problem, self.keys, hints)
-
-    # -- block of each component, and the pipeline that starts all of them
 
     def _parts(self) -> tuple[Pipeline, dict[str, str]]:
         parts = {component.name: _part(component) for component in self.problem.components}
@@ -198,8 +201,8 @@ class _RollWriter:
             strategy, parallel = names.MEGATRON[0 if is_trained else 1], replace(original, dp=1)
             degrees = {key.removeprefix(names.CONFIG): getattr(original, degree) for degree, key in names.DEGREE_KEYS[strategy].items()}
             config |= {key: degree for key, degree in degrees.items() if degree != 1}
-            if part == ACTOR_TRAIN and component.runs is not None:
-                self.ranks = max(component.least // parallel.replica, 1)
+        if part in (ACTOR_TRAIN, CRITICS) and component.runs is not None:
+            self.ranks[part] = max(component.least // parallel.replica, 1)
         if backend and strategy.startswith(("megatron", "fsdp")) and not strategy.startswith(backend):
             self.losses.append(note_loss(name, f"`{name}` is trained by {backend}, in ROLL by `{strategy}`"))
         if parallel != original:
@@ -241,15 +244,14 @@ class _RollWriter:
             hints = {key: value for key, value in counts_to_data(self.problem, component).items() if key != "node_group"} | hints
         return hints
 
-    # -- the job as a whole
-
     def _job(self) -> Data:
         pipeline, parts = self.pipeline, set(self.parts.values())
         data: Data = {"num_nodes": self.nodes, "num_gpus_per_node": max(self.per_node, 1)}
         if pipeline.ppo and pipeline.updates_models:
             data |= {"adv_estimator": "gae" if CRITICS in parts else "grpo", "init_kl_coef": 0.2 if REFERENCES in parts else 0.0}
-        if DEFAULT_BATCH % self.ranks:
-            data["rollout_batch_size"] = -(-DEFAULT_BATCH // self.ranks) * self.ranks
+        update = DEFAULT_SHARE * lcm(*self.ranks.values())
+        if DEFAULT_BATCH % update:
+            data["rollout_batch_size"] = -(-DEFAULT_BATCH // update) * update
         if pipeline.agentic:  # a batch of whole rounds of environments
             rounds = next((component.least for component in self.problem.components if self.keys[component.name] == VAL_ENV), 1)
             if DEFAULT_BATCH % rounds:
@@ -296,22 +298,16 @@ _RECOMPUTED = {"recompute_granularity": "full", "recompute_method": "uniform", "
 
 def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
     """Return the file. Raises UnusableInput (PW606) if ROLL cannot express the problem."""
+    ranks = {section: job.ranks[role] for role, section in ((ACTOR, ACTOR_TRAIN), (CRITIC, CRITICS)) if role in job.ranks}
+    batch = JobBatch(job.prompts, job.samples, job.mini_batch * job.samples)
     keys: dict[str, object] = {
-        "rollout_batch_size": job.prompts,
-        "num_return_sequences_in_group": job.samples,
+        **_batch_keys(batch, job.micro_batch, ranks),
         "prompt_length": job.prompt,
         "response_length": job.response,
         "adv_estimator": ESTIMATORS[job.algorithm],
         "pretrain": job.model,
         "actor_infer.strategy_args.strategy_config.gpu_memory_utilization": job.utilization / 100,
     }
-    for role, section in ((ACTOR, "actor_train"), (CRITIC, "critic")):
-        if role in job.ranks:
-            steps = job.mini_batch * job.samples // (job.micro_batch * job.ranks[role])
-            keys |= {
-                f"{section}.training_args.per_device_train_batch_size": job.micro_batch,
-                f"{section}.training_args.gradient_accumulation_steps": steps,
-            }
     rendering = render(problem)
     for component in problem.components:
         section, parallel = rendering.names[component.name], component.parallel
@@ -323,6 +319,15 @@ def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
         if component.backend == "fsdp" and parallel.cp > 1:  # a group of shards is at least one of a sequence
             keys[f"{path}fsdp_size"] = Assignment({section: component.runs or ()}).count_held(section, ACCELERATOR)
     return add_title(f"{title}. Add your `rewards` and the data of `actor_train`.", merge_keys(rendering.text, keys))
+
+
+def _batch_keys(batch: JobBatch, micro_batch: int, ranks: Mapping[str, int]) -> dict[str, object]:
+    """Return the keys of a batch, by the data parallel ranks of trained roles."""
+    keys: dict[str, object] = {"rollout_batch_size": batch.prompts, "num_return_sequences_in_group": batch.samples}
+    for section, count in ranks.items():
+        steps = batch.update // (micro_batch * count)
+        keys[f"{section}.training_args"] = {"per_device_train_batch_size": micro_batch, "gradient_accumulation_steps": steps}
+    return keys
 
 
 # Answers: a `device_mapping` per role left to hints; all else in the file stays.

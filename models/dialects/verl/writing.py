@@ -3,9 +3,8 @@
 An answer sets sizes of pools, with missing keys added. verl names no node, so an answer can be written
 if the pools, laid out again, lie where the answer says. There may be many ways to write it.
 
-A new configuration is for the program with the pools of a problem: one pool for all is `main_ppo`;
-separate actor and rollout are `one_step_off_policy`; simulators beside them are `vla`. Other pools
-are refused.
+A new configuration is for the program with the pools of a problem: one pool for all is `main_ppo`; separate actor and rollout are
+`one_step_off_policy`; simulators beside them are `vla`. Other pools are refused.
 """
 
 from __future__ import annotations
@@ -37,14 +36,17 @@ from ...pools import Pool, PoolParts, lay_out, rooms_of
 from ...problem import Problem
 from ...reading import Reading
 from ...record import dataclass
+from ...releases.choice import ReleaseChoice, newest
+from ...releases.release import Range, read_releases
 from ...roles import CRITIC, REFERENCE, ROLLOUT, role_of
 from ...text.edit import to_yaml
 from ...text.tree import Scalar
 from ...training_job import TrainingJob
-from ..dialect import UNCHANGED, Degrees, Rendering
+from ..dialect import UNCHANGED, Degrees, JobBatch, Rendering
 from ..pool_sizes import find_changes
 from ..skeleton import HINTS
 from ..written import Data, append_settings, edits_of, flat, merge_keys, put, refuse_writing
+from . import RELEASES
 from .configuration import SEQUENCE, Configuration
 from .degrees import OWNERS
 from .job import NAMES, find_hint, is_open
@@ -63,8 +65,7 @@ _ORDER = ("actor", "ref", "critic", "rollout", "reward_model", "env")
 def write(reading: Reading, assignment: Assignment, degrees: Degrees = UNCHANGED) -> list[Edit]:
     """Return the edits of the sizes of open pools and of the chosen degrees.
 
-    Raises UnusableInput (PW603) if verl cannot express the answer: in parts of one size it would
-    take other nodes.
+    Raises UnusableInput (PW603) if verl cannot express the answer: in parts of one size it would take other nodes.
     """
     job = reading.problem.job if reading.problem is not None else None
     is_planned = job is not None and job.planning.workload is not None and job.planning.laying is not None
@@ -157,11 +158,7 @@ def _doubts(reading: Reading, assignment: Assignment, degrees: Degrees, edits: l
 
 @dataclass(frozen=True)
 class PoolGroup:
-    """Components of a pool.
-
-    `parts`: accelerators in equal parts of nodes, None if left to solve; `counts`: accelerators by
-    node.
-    """
+    """Components of a pool: accelerators in equal parts (None if left to solve) and by node."""
 
     components: tuple[Component, ...]
     parts: PoolParts | None
@@ -172,12 +169,12 @@ class PoolGroup:
         return {nodes: self.parts.count, accelerators: self.parts.size} if self.parts else {}
 
 
-def render(problem: Problem) -> Rendering:
-    """Render the file.
+def render(problem: Problem, release: ReleaseChoice | None = None, batch: JobBatch | None = None) -> Rendering:
+    """Render the file for a release, the newest by default.
 
     Raises UnusableInput (PW606) with every reason if no pools of verl express the problem.
     """
-    writer = _VerlWriter(problem)
+    writer = _VerlWriter(problem, release or newest(read_releases(RELEASES)))
     data = writer.data()
     if writer.reasons:
         raise UnusableInput(writer.reasons)
@@ -188,8 +185,9 @@ def render(problem: Problem) -> Rendering:
 class _VerlWriter:
     """Writer of a file, with losses, and reasons why verl cannot express the problem."""
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
+    def __init__(self, problem: Problem, release: ReleaseChoice) -> None:
+        self.problem, self.release = problem, release
+        self.reward = "reward.reward_model" if release.since("0.7.1") else "reward_model"
         on_cpus = [component for component in problem.components if problem.kind(component) == NODE]
         self.names = map_names([component for component in problem.components if component not in on_cpus], NAMES)
         self.names |= {component.name: component.name for component in on_cpus}
@@ -206,9 +204,10 @@ class _VerlWriter:
 
     def data(self) -> Data:
         """Return all keys of the file."""
-        for name in ("actor", "rollout"):
+        reference, also = (["ref"], ", and until 0.4.0 starts a `ref`") if self.release.is_older_than("0.4.0") else ([], "")
+        for name in ("actor", "rollout", *reference):
             if name not in self.by_name:
-                self.refuse("", f"verl always trains an `actor` and generates with `rollout`, but there is no `{name}`", "add it")
+                self.refuse("", f"verl always trains an `actor` and generates with `rollout`{also}, but there is no `{name}`", "add it")
         if self.reasons:
             return {}
         program, sizes = self._program()
@@ -273,13 +272,14 @@ class _VerlWriter:
         trainer = actor.write_size("trainer.nnodes", "trainer.n_gpus_per_node")
         if not rest and env is None:
             return MAIN_PPO, trainer
+        apart = next(iter(rest), "")
+        if rest in ({"rollout"}, {"reward_model"}) and (by[apart].parts is None or (apart == "rollout" and actor.parts is None)):
+            why = f"without the number, `{MAIN_PPO}` gives `actor` and `{apart}` the same accelerators"
+            message = f"`{apart}` has accelerators of its own, but their number is left open"
+            self.refuse(apart, message, "solve the file first, or demand that they are colocated", why)
         if rest == {"reward_model"} and reward is not None and env is None:
-            return MAIN_PPO, trainer | reward.write_size("reward_model.nnodes", "reward_model.n_gpus_per_node")
+            return MAIN_PPO, trainer | reward.write_size(f"{self.reward}.nnodes", f"{self.reward}.n_gpus_per_node")
         if rest == {"rollout"} and env is None:
-            if actor.parts is None or rollout.parts is None:
-                message = "`rollout` has accelerators of its own, but their number is left open"
-                why = f"without the number it would be a file of `{MAIN_PPO}`, where `actor` and `rollout` share accelerators"
-                self.refuse("rollout", message, "solve the file first, or demand that they are colocated", why)
             return ONE_STEP_OFF, trainer | rollout.write_size("rollout.nnodes", "rollout.n_gpus_per_node")
         is_simulation = rest == {"env"} and set(by) == {"actor", "rollout", "env"}
         if is_simulation and env and actor.parts and env.parts and actor.parts.count == env.parts.count:
@@ -322,11 +322,13 @@ class _VerlWriter:
         if "critic" in by:
             data["critic"] = self._write_trained(by["critic"])
         if reward := by.get("reward_model"):
-            # A reward model with degrees in the pool of the actor is served; else it is a worker.
+            # Since 0.7.1 a reward model is served; before, only with degrees in the pool of the actor, else it is a worker.
             is_separate = not any(by["actor"] in pool.components and reward in pool.components for pool in self.pools)
-            is_served = not is_separate and reward.parallel.tp * reward.parallel.dp > 1
+            has_loop = self.release.has(Range("0.7.0", "0.7.1"))
+            is_served = self.release.since("0.7.1") or (has_loop and not is_separate and reward.parallel.tp * reward.parallel.dp > 1)
             inner = {"rollout": self._engine(reward)} if is_served else self._write_trained(reward)
-            data["reward_model"] = {"enable": True, "enable_resource_pool": is_separate, "use_reward_loop": is_served} | inner
+            keys = {"enable": True, "enable_resource_pool": is_separate} | ({"use_reward_loop": is_served} if has_loop else {})
+            put(data, {self.reward: keys | inner})
         return data
 
     def _engine(self, component: Component) -> Data:
