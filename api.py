@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ContextManager, Mapping, Sequence, Union
 
-from .loading import RENAMED, Machines, Readable, known_framework, load, load_every, text_of
+from .loading import RENAMED, Machines, Readable, load, load_every, text_of
+from .models.dialects.released import known_framework
 from .models.findings.finding import UnusableInput
 from .models.level import DEFAULT_LEVEL
 from .models.machines.cluster import Cluster

@@ -272,11 +272,11 @@ class _VerlWriter:
         trainer = actor.write_size("trainer.nnodes", "trainer.n_gpus_per_node")
         if not rest and env is None:
             return MAIN_PPO, trainer
-        apart = next(iter(rest), "")
-        if rest in ({"rollout"}, {"reward_model"}) and (by[apart].parts is None or (apart == "rollout" and actor.parts is None)):
-            why = f"without the number, `{MAIN_PPO}` gives `actor` and `{apart}` the same accelerators"
-            message = f"`{apart}` has accelerators of its own, but their number is left open"
-            self.refuse(apart, message, "solve the file first, or demand that they are colocated", why)
+        name = next(iter(rest), "")
+        if rest in ({"rollout"}, {"reward_model"}) and (by[name].parts is None or (name == "rollout" and actor.parts is None)):
+            why = f"without the number, `{MAIN_PPO}` gives `actor` and `{name}` the same accelerators"
+            message = f"`{name}` has accelerators of its own, but their number is left open"
+            self.refuse(name, message, "solve the file first, or demand that they are colocated", why)
         if rest == {"reward_model"} and reward is not None and env is None:
             return MAIN_PPO, trainer | reward.write_size(f"{self.reward}.nnodes", f"{self.reward}.n_gpus_per_node")
         if rest == {"rollout"} and env is None:
