@@ -208,9 +208,9 @@ class Arguments:
         """Report words that are neither settings nor options, as Hydra refuses them."""
         line_end, text, split_lines = -1, self.source.text, set[int]()
         for word, kind, replacement in self.positional:
-            mapped, edit = MappedWord(word, self.source), None
-            span = mapped.whole
-            if mapped.is_of_variable and not kind and word.known and "=" not in word.plain:
+            whole_word, edit = MappedWord(word, self.source), None
+            span = whole_word.whole
+            if whole_word.is_of_variable and not kind and word.known and "=" not in word.plain:
                 if span.line in split_lines:
                     continue  # the next word of the same text
                 split_lines.add(span.line)
