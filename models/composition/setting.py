@@ -135,6 +135,10 @@ def invalid_setting(text: str, why: str, span: Span, help_: str, edit: Edit | No
     return UnusableInput([error("PW012", "", f"`{text[:80]}` cannot be set: {why}", span, label="here", help=help_, edit=edit)])
 
 
+_OPENERS = {"}": "{", "]": "[", ")": "("}
+"""Closing sign -> the sign that opens it."""
+
+
 class Values:
     """Recursive-descent parser of a value's tokens."""
 
@@ -171,8 +175,11 @@ class Values:
     def _build_error(self) -> UnusableInput:
         at_end = self.position >= len(self.tokens)
         span = self.span.part(len(self.text), len(self.text) + 1) if at_end else self.tokens[self.position].span
-        why = "it ends too early" if at_end else f"`{self.tokens[self.position].text.strip()}` is not allowed here"
-        return invalid_setting(self.text, why, span, "put a text with such letters in quotes, as in `key='a=b'`")
+        sign = "" if at_end else self.tokens[self.position].text.strip()
+        why = "it ends too early" if at_end else f"`{sign}` is not allowed here"
+        is_stray = sign in _OPENERS and _OPENERS[sign] not in self.text
+        help_ = f"take the `{sign}` out" if is_stray else "put a text with such letters in quotes, as in `key='a=b'`"
+        return invalid_setting(self.text, why, span, help_)
 
     def _element(self, depth: int) -> Value:
         kind = self._next()

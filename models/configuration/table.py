@@ -56,7 +56,7 @@ class Table:
         return any(not open_path or path == open_path or path.startswith(f"{open_path}.") for open_path in self.open)
 
     def value_of(self, span: Span, changes: Mapping[str, int], path: str) -> Value | str | None:
-        """Return the value of a key at a span, or the key that it refers to; see `Interpolator.default_of`."""
+        """Return a default, placed at a span, or its key; see `Interpolator.default_of`."""
         if not self.has(path):
             return None
         owners = [path[: match.start()] for match in re.finditer(r"\.|$", path)] if path not in self.keys else [path]

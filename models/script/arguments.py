@@ -208,9 +208,15 @@ class Arguments:
 
     def refuse_positional(self, program: str) -> None:
         """Report words that are neither settings nor options, as Hydra refuses them."""
-        line_end, text = -1, self.source.text
+        line_end, text, split_lines = -1, self.source.text, set[int]()
         for word, kind, replacement in self.positional:
-            span, edit = MappedWord(word, self.source).whole, None
+            whole_word, edit = MappedWord(word, self.source), None
+            span = whole_word.whole
+            if whole_word.is_of_variable and not kind and word.known and "=" not in word.plain:
+                if span.line in split_lines:
+                    continue  # the next word of the same text
+                split_lines.add(span.line)
+                kind = "split" if word.plain[:1] != "-" else kind
             is_empty = self.hydra and not word.plain and word.certain and not word.assumed
             if not word.known or not (word.plain or is_empty):
                 reason = why_open(word) or "it is empty" + "".join(f" unless `{name}` is set" for name in sorted(word.assumed)[:1])
@@ -265,6 +271,11 @@ class MappedWord:
         self.word, self._source, self._shell = word, source, shell
         pieces = word.cut(0, max(len(word.plain) if key is None else key, 1)).pieces or word.pieces
         self._depth = min((len(piece.frames) - 1 for piece in pieces), default=0)
+
+    @property
+    def is_of_variable(self) -> bool:
+        """True if the value of a variable holds the whole word."""
+        return self._depth > 0
 
     @property
     def whole(self) -> Span:

@@ -193,6 +193,8 @@ def _report_no_program(script: InterpretedScript) -> Finding:
             help_ = "write the text into a file, or verify its settings: `placewright verify key=value ...`"
         elif is_program and not (last.known or last.path.endswith(".py")):
             reason, help_ = f"that are known: {last.why_unknown}", "verify the configuration that it is given"
+        elif DOTTED_SETTING.match(first) and (variable := re.match(r"\W*\$\{?(\w+)", source.text[slice(*command.place)])):
+            reason, help_ = f"as `{variable[1]}` is not set", f"set `{variable[1]}` in the script, or pass `--allow-env {variable[1]}`"
         if reason:
             return error("PW010", "", f"{message} with settings {reason}", source.span(*command.place), help=help_)
     return error("PW010", "", f"{message} with settings", span, help="a script starts one with words such as `python3 -m MODULE key=value`")

@@ -213,7 +213,7 @@ class Interpolator:
         return error("PW120", subject, message, scalar.span, help="write the value, or refer to a key that this file has")
 
     def faults(self, value: Value, path: Path, added_keys: Collection[str] = ()) -> Iterator[Finding]:
-        """Yield a finding for each value that cannot be resolved; `added_keys` may be given at the start."""
+        """Yield a finding for each value that cannot be resolved without `added_keys`."""
         if not isinstance(value, Scalar):
             items = enumerate(value.items) if isinstance(value, ListNode) else ((entry.key.text, entry.value) for entry in value)
             for key, child in items:

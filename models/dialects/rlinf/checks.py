@@ -64,7 +64,7 @@ def epochs_of(settings: Settings) -> Amount | None:
 
 
 def trajectories(facts: Mode) -> Number | None:
-    """Return the trajectories of a rank of the actor, if all processes get equally many environments."""
+    """Return the trajectories of an actor's rank, if all processes get equally many environments."""
     counts, epochs = [facts.processes(name) or 0 for name in ("env", "rollout", "actor")], epochs_of(facts.settings)
     total, stages = (facts.settings.whole(path, DEMANDS) for path in ("env.train.total_num_envs", "rollout.pipeline_stage_num"))
     if not total or not stages or not epochs or not all(counts) or total.value % lcm(*(count * stages.value for count in counts)):

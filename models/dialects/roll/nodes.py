@@ -193,8 +193,8 @@ class DeviceReservation(RollChecks):
         count = min(max((role.devices.highest for role in self.roles if role.counts), default=-1) + 1, self.per_node)
         if machine.numbers and not set(range(count)) <= set(machine.numbers):
             at = machine.accelerators_span or self.settings.top
-            used, shown = (",".join(map(str, ids)) for ids in (range(count), machine.numbers))
-            report(self.notes, "other_devices", "", at, variable=machine.variable, used=used, shown=shown)
+            texts = [",".join(map(str, ids)) for ids in (range(count), machine.numbers)]
+            report(self.notes, "other_devices", "", at, variable=machine.variable, used=texts[0], shown=texts[1])
         visible, devices = machine.accelerators, with_noun(machine.accelerators or 0, "device")
         if visible is None or visible >= self.per_node or not self.has - 1 < self.needed <= self.has:
             return

@@ -234,8 +234,8 @@ def _entry_of(notes: Notes, root: MapNode, program: Program | None) -> EntryPoin
     entry = entry_of_keys(root)
     why = f"is not known here; it is taken to place its roles as `{entry.program}` does, its defaults are not known"
     index, module = choice_of(notes).release.index, module_of(name)
-    others = [key for key in _FACTS if (names_in(key) or ~0) >> index & 1 and not max(key, module).startswith(f"{min(key, module)}_")]
-    near = closest(module, others, SLIP)
+    names = [key for key in _FACTS if (names_in(key) or ~0) >> index & 1 and not max(key, module).startswith(f"{min(key, module)}_")]
+    near = closest(module, names, SLIP)
     notes.unsure("PW122", "", f"`{name}` {why}", True, f"Write `{near}`, or v{WORKS_LIKE[1:]}" if near else WORKS_LIKE)
     notes.proves = False
     return EntryPoint(name, entry.kind, "", (), "", True, entry.trained, entry.rolled, entry.slots)
