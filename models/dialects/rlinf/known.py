@@ -178,14 +178,10 @@ def names(kind: str, choice: ReleaseChoice | None = None) -> tuple[str, ...]:
 
 
 def release_of(document: Document, roots: Sequence[str] = ()) -> ReleaseChoice:
-    """See `Dialect.release_of`."""
-    return infer_release(RELEASES, document, roots, shown_release)
-
-
-def shown_release(document: Document) -> ReleaseChoice:
-    """Return the newest release that knows all keys and words of a file."""
+    """See `Dialect.release_of`; a file shows the newest release that knows all its keys and words."""
     table = read_releases(RELEASES)
-    return choose_by_masks(table, {name: mask_of(table, runs) for name, runs in _evidence(document.root)})
+    masks = ((name, mask_of(table, runs)) for name, runs in _evidence(document.root))
+    return infer_release(RELEASES, document, roots, lambda _: choose_by_masks(table, dict(masks)))
 
 
 def _paths(root: MapNode, path: str = "") -> Iterator[str]:

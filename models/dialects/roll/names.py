@@ -90,27 +90,24 @@ _OF_JOBS = (
 def signs(root: MapNode) -> Signs:
     """Return the worker blocks with `device_mapping`, misspelt ones included.
 
-    If there are none, blocks that ROLL knows count, for sure where the file has hints or dotted keys.
-    Beside a model, roles without a key of any pipeline are weak: rlvr_config.py (__post_init__) reads
-    `rewards`, and only tests/distributed/strategy of ROLL read such files.
+    If there are none, blocks that ROLL knows count, for sure where the file has hints or dotted keys:
+    with a map of strategy settings (verl's `strategy` is a word). Beside a model, roles without a key
+    of any pipeline are weak: only tests/distributed/strategy of ROLL read such files.
     """
     blocks = [entry.key.text for entry in root if is_worker(entry.value, DEVICES)]
     for group in (REWARDS, TEACHERS):
         inner = root.get(group)
         blocks += [f"{group}.{entry.key.text}" for entry in inner if is_worker(entry.value, DEVICES)] if isinstance(inner, MapNode) else []
     if not blocks and (root.get(HINTS) is not None or dotted_keys(root)):
-        blocks = [entry.key.text for entry in root if entry.key.text in ALL_BLOCKS and _has_strategy(entry.value)]
+        candidates = {entry.key.text: entry.value for entry in root if entry.key.text in ALL_BLOCKS and isinstance(entry.value, MapNode)}
+        strategies = {name: [entry.value for entry in block if nearest(entry.key.text, (STRATEGY,))] for name, block in candidates.items()}
+        blocks = [name for name in candidates if any(isinstance(value, MapNode) for value in strategies[name])]
     if not blocks:
         roles = ((entry.key.text, entry.value) for entry in root if isinstance(entry.value, MapNode))
         return Signs(weak=tuple(name for name, role in roles if name in ALL_BLOCKS and isinstance(role.get(STRATEGY), MapNode)))
     if root.get("pretrain") is not None and not any(root.get(key) is not None for key in _OF_JOBS):
         return Signs(weak=tuple(blocks))
     return Signs(tuple(blocks))
-
-
-def _has_strategy(value: Value) -> bool:
-    """Return True if a block has a map of strategy settings. The `strategy` of verl is a word."""
-    return isinstance(value, MapNode) and any(isinstance(entry.value, MapNode) for entry in value if nearest(entry.key.text, (STRATEGY,)))
 
 
 def is_worker(value: Value | None, *signs: str) -> bool:

@@ -393,7 +393,9 @@ def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
             keys[f"{owner}.megatron.expert_tensor_parallel_size"] = component.estimate.expert_tp or parallel.tp
         elif strategy == "fsdp" and parallel.cp > 1:  # sequences of one rank are packed before they are divided
             keys["actor_rollout_ref.model.use_remove_padding"] = True
-    settings = [f"    {key}={_word(value)} \\" for key, value in flat(put(base, keys)).items()]
+    flat_keys = flat(put(base, keys))
+    quotes = {key: "'" * (isinstance(value, str) and not value.translate(_PLAIN).isalnum()) for key, value in flat_keys.items()}
+    settings = [f"    {key}={quotes[key]}{value}{quotes[key]} \\" for key, value in flat_keys.items()]
     lines = [
         "#!/usr/bin/env bash",
         f"# {title}",
@@ -408,9 +410,3 @@ def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
         "",
     ]
     return "\n".join(lines)
-
-
-def _word(value: object) -> str:
-    """Return a value as Hydra reads it on the command line."""
-    text = str(value)
-    return f"'{text}'" if isinstance(value, str) and not text.translate(_PLAIN).isalnum() else text

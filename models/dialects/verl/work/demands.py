@@ -97,8 +97,9 @@ def _judge(work: VerlWork, demand: Demand) -> None:
     overrides: dict[str, Any] = {"code": demand.get("code", MODE), "source": source}
     if isinstance(demand.get("values"), str):
         overrides["values"] = work.settings.words(demand["values"])
-    if demand.get("own_code") and work.loads_code(*(facts("settings")["own_code"]["keys"] if demand["own_code"] is True else ())):
-        overrides["severity"] = Severity.WARNING
+    own_keys = ["actor_rollout_ref.model.external_lib", *(facts("settings")["own_code"]["keys"] if demand.get("own_code") is True else ())]
+    if demand.get("own_code") and ("VERL_USE_EXTERNAL_MODULES" in document.source.text or any(map(work.settings.has, own_keys))):
+        overrides["severity"] = Severity.WARNING  # modules of the user: verl/__init__.py
     when = when_served(work, subject, demand["when"]) if "engine" in demand else demand["when"]
     overrides["when"] = "IN_WORKERS" if when == "AT_START" and not work.is_checked_at_start else when
     findings, value = work.notes.findings, work.settings.at(work.settings.resolve_key(key))

@@ -148,11 +148,6 @@ class VerlWork(Facts):
         frequency = self.settings.plain("trainer.test_freq")
         return bool(self.settings.flag("trainer.val_before_train", NUMBERS, True)) or (isinstance(frequency, int) and frequency > 0)
 
-    def loads_code(self, *keys: str) -> bool:
-        """Return True if the job loads modules of the user, or code at `keys`. Source: verl, verl/__init__.py."""
-        keys = ("actor_rollout_ref.model.external_lib", *keys)
-        return any(map(self.settings.has, keys)) or "VERL_USE_EXTERNAL_MODULES" in self.notes.document.source.text
-
     # -- components
 
     @property
