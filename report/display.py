@@ -8,6 +8,7 @@ from __future__ import annotations
 from html import escape as escaped
 from typing import TYPE_CHECKING, Callable
 
+from ..models.answer import Answer
 from ..models.placements.plan import Plan
 from ..models.report import Report
 from .wrapping import COLUMNS, fit_columns
@@ -38,11 +39,24 @@ def text_of_account(account: Account) -> str:
     return "\n\n".join(render(account))
 
 
+def text_of_answer(answer: Answer) -> str:
+    """Return the plan, or the verdict and the reasons why there is none."""
+    from .results import whole_message
+
+    reasons = [f"{finding.severity.value}[{finding.code}]: {whole_message(finding)}" for finding in answer.findings]
+    return "\n\n".join([*reasons, text_of_plan(answer.plan) if answer.plan else answer.verdict])
+
+
 def html_of_plan(plan: Plan) -> str:
     """Return the picture of a plan for a notebook."""
     from .picture.page import Picture, to_fragment
 
     return to_fragment(Picture("plan", plan.status, plan, plan.degrees))
+
+
+def html_of_answer(answer: Answer) -> str:
+    """Return the picture of the plan, if any, and the text."""
+    return f"{html_of_plan(answer.plan) if answer.plan else ''}{html_of_text(answer)}"
 
 
 def html_of_report(report: Report) -> str:
@@ -57,7 +71,8 @@ def html_of_text(value: object) -> str:
 
 
 def add_to_classes() -> None:
-    """Give Plan and Report `str()` and `_repr_html_`."""
+    """Give Plan, Report and Answer `str()` and `_repr_html_`."""
+    _add(Answer, text_of_answer, html_of_answer)
     _add(Plan, text_of_plan, html_of_plan)
     _add(Report, text_of_report, html_of_report)
 

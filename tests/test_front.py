@@ -277,6 +277,16 @@ def test_a_plan_prints_its_grid_and_is_a_picture_in_a_notebook() -> None:
     assert "node-1:3 H100\nB rollout: rank 3" in plan._repr_html_()  # type: ignore[attr-defined]
 
 
+def test_an_answer_prints_its_plan_or_the_reasons_why_there_is_none() -> None:
+    answer = pw.solve(NATIVE)
+    assert str(answer) == str(answer.plan)
+    assert answer._repr_html_().startswith(answer.plan._repr_html_())  # type: ignore[attr-defined, union-attr]
+    job = {"cluster": "1x4xH100", "components": {"actor": {"accelerators": 3}, "rollout": {"accelerators": 2, "disjoint_from": "actor"}}}
+    impossible = pw.solve(job)
+    assert str(impossible).startswith("error[PW601]: ")
+    assert str(impossible).endswith("\n\nimpossible")
+
+
 def test_older_argument_names_still_work_and_say_their_new_ones() -> None:
     with pytest.warns(DeprecationWarning, match="`set` is called `settings`"):
         report = pw.verify(NATIVE, set=["components.actor.placement=0-30"])
