@@ -23,6 +23,7 @@ REFUSED = {
     "eval_qwen3_qa.yaml": "PW106",  # its defaults place the same components under other keys: both stay
     "eval_qwen3_qa_2eng.yaml": "PW106",
     "qwen2.5-1.5b-reinpp-megatron.yaml": "PW123",  # no reward
+    "qwen2.5-1.5b-is-megatron.yaml": "PW120",  # OmegaConf: Interpolation key 'rollout.path' not found
 }
 # Made for nodes of 4: in auto mode all accelerators must be covered.
 AUTO = {"qwen2.5-1.5b-grpo-dynamic-mg-sgl.yaml": "PW213", "qwen2.5-1.5b-grpo-dynamic-mg-vllm.yaml": "PW213"}

@@ -11,7 +11,7 @@ from placewright.models.machines.cluster import Cluster
 from placewright.models.machines.shorthand import read_shorthand
 from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
-from placewright.models.placements.plan_file import plan_of, plan_to_json
+from placewright.models.placements.plan_file import plan_file_of, plan_to_json
 from placewright.models.placements.run import Run
 from placewright.runtime.failure import LaunchFailed
 from placewright.runtime.launch import bring_up, launch
@@ -87,7 +87,7 @@ def test_what_is_free_of_a_node_stands_for_what_the_plan_names_and_every_place_s
         assert [actor.environment["CUDA_VISIBLE_DEVICES"] for actor in port.actors] == ["4", "5", "6", "7"]
         assert [actor.environment["LOCAL_HARDWARE_RANKS"] for actor in port.actors] == ["4", "5", "6", "7"]
         assert held_of(port, 1) == {"GPU": 4, "CPU": 8}
-        assert plan_of(plan_to_json(running.plan).encode(), "plan.json") == running.plan
+        assert plan_file_of(plan_to_json(running.plan).encode(), "plan.json").plan == running.plan
     assert port.left_over() == {}
 
 
@@ -107,7 +107,7 @@ def test_what_is_given_in_pieces_keeps_the_order_of_every_process() -> None:
     assert [its.visible_accelerators for its in plan.placements("actor")] == [("3", "1"), ("2", "0")]
     moved = with_given(plan, [GrantedAccelerators(1, "node-1", (0, 1, 2, 3), (1, 4, 6, 7))])
     assert [its.visible_accelerators for its in moved.placements("actor")] == [("7", "4"), ("6", "1")]
-    assert plan_of(plan_to_json(moved).encode(), "plan.json") == moved
+    assert plan_file_of(plan_to_json(moved).encode(), "plan.json").plan == moved
 
 
 def test_components_on_the_same_accelerators_stay_together() -> None:
