@@ -74,9 +74,7 @@ def render(problem: Problem, release: ReleaseChoice | None = None, batch: JobBat
     names = map_names(problem.components, NAMES)
     losses = [*lost_demands(problem)]
     groups = [_group(problem.cluster, group, reasons) for group in problem.cluster.declared]
-    placements: Data = {}
-    hints: Data = {}
-    open_: Data = {}
+    placements, hints, open_ = Data(), Data(), Data()
     for component in problem.components:
         name = names[component.name]
         if not name or "," in name or name != name.strip():

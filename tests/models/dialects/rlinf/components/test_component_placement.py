@@ -87,6 +87,7 @@ def test_components_of_one_key_are_placed_alike_each_with_its_own_name(read) -> 
         ("{node_group: High, placement: 0}", "PW107", "High", "there is no node group `High`", "high"),
         ("{node_group: ' high', placement: 0}", "PW107", " high", "there is no node group ` high`", "high"),
         ("{node_group: 'high,', placement: 0}", "PW107", None, "there is no node group ``", "high"),
+        ("{node_group: 'high,hihg', placement: 0}", "PW107", "hihg", "there is no node group `hihg`", None),  # `high` is named already
         ("{node_group: low}", "PW101", "actor", "`actor` has no `placement`", "{node_group: low, placement: all}"),
         ("[0, 1]", "PW105", "[0, 1]", "must be ranks, but it is a list", "0,1"),
         ("", "PW112", None, "names nothing", "actor: all"),
