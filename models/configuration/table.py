@@ -57,9 +57,10 @@ class Table:
 
     def value_of(self, span: Span, changes: Mapping[str, int], path: str) -> Value | str | None:
         """Return a default, placed at a span, or its key; see `Interpolator.default_of`."""
-        if not self.has(path):
-            return None
         owners = [path[: match.start()] for match in re.finditer(r"\.|$", path)] if path not in self.keys else [path]
+        in_value = any(owner in self.keys and owner not in self.defaults for owner in owners)
+        if not self.has(path) and not in_value:
+            return None
         if owner := next((owner for owner in owners if owner in self.same), ""):
             return f"{self.same[owner]}{path.removeprefix(owner)}"
         if path in changes:

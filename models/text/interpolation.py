@@ -292,7 +292,7 @@ class Interpolator:
 
     def _follow_path(self, keys: Path) -> tuple[Value, Path]:
         value, value_path = self._resolve_value(self.root, ())
-        for key in keys:
+        for position, key in enumerate(keys):
             child: Value | None = None
             if isinstance(value, MapNode):
                 child = value.get(key)
@@ -302,7 +302,7 @@ class Interpolator:
                 name = ".".join(keys)
                 if self.partial:
                     raise Unknown(f"`{name[:80]}` is not in this file; it may come from `defaults`")
-                default = self.default_of(name) if self.default_of else None
+                default = self.default_of(".".join((*value_path, *keys[position:]))) if self.default_of else None
                 if default is None:
                     raise UnresolvedKey(name)
                 return self._follow_path(tuple(default.split("."))) if isinstance(default, str) else (default, keys)

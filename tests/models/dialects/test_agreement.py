@@ -184,3 +184,12 @@ def test_refusals_of_open_degrees_are_compared_between_releases() -> None:
     assert verify(refusing(" ".join(names))).verdict == "faulty"
     report = verify(refusing(names[-1]))
     assert (report.verdict, [finding.disputed for finding in report.findings if finding.code == "PW208"]) == ("incomplete", [True])
+
+
+@pytest.mark.parametrize(
+    ("reference", "is_faulty"),
+    [("trainer.logger.0", False), ("trainer.logger[0]", False), ("foo.optim.lr", False), ("foo.optim.nope", True), ("trainer.nnodes.0", True)],
+)
+def test_a_reference_into_a_default_or_through_a_section_is_resolved(reference: str, is_faulty: bool) -> None:
+    settings = f"{WHOLE} {R}.name=vllm '+foo=${{{A}}}' '+bar=${{{reference}}}'"
+    assert any("cannot be resolved" in message for message in errors(reading(settings, "0.9.0").findings)) is is_faulty
