@@ -44,7 +44,10 @@ def convert(reading: Reading, target: str, strict: bool = False, frameworks: Seq
         return replace(bare, verdict=INCOMPLETE, findings=report.reasons)
     if report.errors or problem is None:
         unusable = report.verdict == UNUSABLE_FILE or problem is None
-        return replace(bare, verdict=UNUSABLE if unusable else REFUSED, findings=report.findings or report.reasons)
+        findings = report.findings or report.reasons
+        if release is not None and release.is_stated:  # it is the release of the new text
+            findings = tuple(finding for finding in findings if finding.code != "PW015" or finding.severity is not Severity.WARNING)
+        return replace(bare, verdict=UNUSABLE if unusable else REFUSED, findings=findings)
     if not problem.cluster.counted:
         unknown = error("PW011", "", "the number of accelerators is unknown", help="name the cluster, such as `--cluster 2x8xH100`")
         return replace(bare, verdict=UNUSABLE, findings=(unknown,))

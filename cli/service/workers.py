@@ -95,8 +95,11 @@ class Worker(asyncio.SubprocessProtocol):
             self._begun = self._loop.time()
             self._pool.feed(self)
 
-    def process_exited(self) -> None:
-        """Fail the request that is being answered; the others are asked elsewhere."""
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Fail the request that is being answered; the others are asked elsewhere.
+
+        The process ended and its answers are read: `process_exited` may come before the last of them.
+        """
         self.ended.set()
         if not self.loaded.done():
             self.loaded.set_exception(Crashed())
@@ -161,8 +164,9 @@ class WorkerPool:
             self._idle.append(worker)
 
     def _may_follow(self, worker: Worker) -> bool:
-        """Return True if a request may join the pipe: many wait, and the next is small."""
-        return len(worker.requests) < DEPTH < len(self._unasked) / self.count and self._unasked[0].may_follow
+        """Return True if a request may join the pipe: many wait, and it and the last there are small."""
+        is_small = worker.requests[-1].may_follow and self._unasked[0].may_follow
+        return is_small and len(worker.requests) < DEPTH < len(self._unasked) / self.count
 
     def replace(self, worker: Worker, problem: Exception) -> None:
         """Start another process: the first request of `worker` fails, its followers are asked again."""

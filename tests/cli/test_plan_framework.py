@@ -73,10 +73,23 @@ def test_agent_workers_divide_the_answers_of_verl(tmp_path: Path, capsys: pytest
 
 
 def test_verl_with_a_critic(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = written(tmp_path, "verl", "Qwen/Qwen2.5-7B-Instruct", "2x8xH100", "ppo", 512).read_text("utf-8")
+    path = written(tmp_path, "verl", "Qwen/Qwen2.5-7B-Instruct", "2x8xH100", "ppo", 512)
+    text = path.read_text("utf-8")
     assert "critic.ppo_micro_batch_size_per_gpu=1 \\\n" in text
     assert "algorithm.adv_estimator=gae \\\n" in text
     capsys.readouterr()
+    for release in RELEASES["verl"][-3:]:  # before 0.8.0 the keys of a critic's FSDP are others
+        report = pw.verify(path, "2x8xH100", framework=release or ())
+        assert report.verdict == "ok" and [finding for finding in report.findings if finding.severity.value != "note"] == []
+
+
+def test_a_critic_of_verl_divides_its_sequences_where_it_is_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "run.sh"
+    words = ["--model", "Qwen/Qwen2.5-7B-Instruct", "--cluster", "4x8xH100", "--algorithm", "ppo", "--prompts", "1024"]
+    assert run(["plan", *words, "--response", "32000", "--framework", "verl", "-o", str(path)]) == 0
+    capsys.readouterr()
+    assert "critic.fsdp.ulysses_sequence_parallel_size=2 \\\n" in path.read_text("utf-8")
+    assert pw.verify(path, "4x8xH100").verdict == "ok"
 
 
 @pytest.mark.parametrize("cluster", ["1x8xH100", "2x8xH100"])
@@ -162,3 +175,11 @@ def test_rlinf_divides_long_sequences_by_tensor_parallelism(tmp_path: Path, caps
     capsys.readouterr()
     actor = yaml.safe_load((tmp_path / "job.yaml").read_text("utf-8"))["actor"]
     assert (actor["training_backend"], actor["model"]["tensor_model_parallel_size"]) == ("megatron", 4)
+
+
+def test_the_release_of_a_conversion_is_not_compared_with_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "job.yaml"
+    path.write_text("cluster: 1x8\ncomponents:\n  actor: {placement: 0-99}\n")
+    assert run(["convert", str(path), "--to", "verl", "--framework", "verl==0.8.0"]) == 1
+    told = capsys.readouterr().err
+    assert "PW102" in told and "PW015" not in told

@@ -348,7 +348,8 @@ class _VerlWriter:
         if component.backend not in ("", backend):
             self.losses.append(note_loss(component.name, f"`{component.name}` is trained by {component.backend}, in verl by {backend}"))
         if backend == "fsdp":
-            return {"strategy": "fsdp"} | ({SEQUENCE: parallel.cp} if parallel.cp > 1 else {})
+            key = f"fsdp.{SEQUENCE}" if self.names[component.name] == "critic" and self.release.since("0.8.0") else SEQUENCE
+            return put({"strategy": "fsdp"}, {key: parallel.cp} if parallel.cp > 1 else {})
         degrees = {"tensor_model": parallel.tp, "pipeline_model": parallel.pp, "context": parallel.cp, "expert_model": parallel.ep}
         degrees |= {"expert_tensor": 1} if parallel.ep > 1 else {}  # the default, tp, divides fewer numbers of ranks
         return {"strategy": "megatron", "megatron": {f"{name}_parallel_size": degree for name, degree in degrees.items()}}
@@ -379,10 +380,9 @@ def training_file(problem: Problem, job: TrainingJob, title: str) -> str:
     """Return the script. Raises UnusableInput (PW606) if verl's pools cannot express the problem."""
     base = merge_keys(render(problem).text, {}, without=("placewright",))
     strategy = str(base.get("actor_rollout_ref", {}).get("actor", {}).get("strategy", "fsdp"))
-    roles = {role_of(component) for component in problem.components}
-    training_facts, engine = facts("training"), "megatron" if strategy == "megatron" else "fsdp"
-    names = ["all", *(["dapo"] if job.algorithm == "dapo" else []), engine]
-    names += [name for role in (REFERENCE, CRITIC) if role in roles for name in (role, f"{role} {engine}")]
+    training_facts, roles = facts("training"), {role_of(component) for component in problem.components}
+    names = ["all", *(["dapo"] if job.algorithm == "dapo" else []), strategy]
+    names += [name for role in (REFERENCE, CRITIC) if role in roles for name in (role, f"{role} {strategy}")]
     keys = job.keys(training_facts, names, {"estimator": training_facts["estimators"][job.algorithm], "share": job.utilization / 100})
     for component in problem.components:
         parallel = component.parallel

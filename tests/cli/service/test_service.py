@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import os
@@ -13,12 +14,13 @@ import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Iterator
+from types import SimpleNamespace
+from typing import Any, Iterator, cast
 
 import placewright as pw
 import pytest
 from placewright.cli.main import run
-from placewright.cli.service.workers import PLACES
+from placewright.cli.service.workers import DEPTH, PLACES, Request, WorkerPool
 
 pytest.importorskip("fastapi", reason="needs the extra `serve`")
 TEXT = "cluster: 2x4xH100\ncomponents:\n  actor: {placement: 0-3}\n  rollout: {placement: 4-9}\n"
@@ -265,3 +267,18 @@ def test_what_waits_behind_a_process_that_hangs_is_answered_by_others(tmp_path: 
             time.sleep(0.01)
         assert time.monotonic() - begun < 6  # before the process that hangs is ended
         assert sorted(client.getresponse().status for client in clients) == [200] * (PLACES - 1) + [504]
+
+
+def test_nothing_follows_a_long_request_in_a_pipe() -> None:
+    """A small request behind a search would wait for its end while others are taken."""
+
+    async def followers(may_follow: bool) -> int:
+        pool, loop = WorkerPool(1, 1.0), asyncio.get_running_loop()
+        requests = [Request(b"", 1.0, follows, loop.create_future()) for follows in (may_follow, *[True] * 2 * DEPTH)]
+        pool._unasked.extend(requests)
+        worker = SimpleNamespace(requests=[])
+        worker.ask = worker.requests.append
+        pool.feed(cast(Any, worker))
+        return len(worker.requests) - 1
+
+    assert [asyncio.run(followers(may_follow)) for may_follow in (True, False)] == [DEPTH - 1, 0]
