@@ -188,7 +188,13 @@ def test_refusals_of_open_degrees_are_compared_between_releases() -> None:
 
 @pytest.mark.parametrize(
     ("reference", "is_faulty"),
-    [("trainer.logger.0", False), ("trainer.logger[0]", False), ("foo.optim.lr", False), ("foo.optim.nope", True), ("trainer.nnodes.0", True)],
+    [
+        ("trainer.logger.0", False),
+        ("trainer.logger[0]", False),
+        ("foo.optim.lr", False),
+        ("foo.optim.nope", True),
+        ("trainer.nnodes.0", True),
+    ],
 )
 def test_a_reference_into_a_default_or_through_a_section_is_resolved(reference: str, is_faulty: bool) -> None:
     settings = f"{WHOLE} {R}.name=vllm '+foo=${{{A}}}' '+bar=${{{reference}}}'"
