@@ -90,8 +90,8 @@ def read_labels(notes: Notes, value: Value, name: str, declaration: DeclaredGrou
         return None
     if len(labels) > 1:
         report(notes, "several node groups", name, value, count=len(labels))
-    others = [candidate for candidate in candidates if candidate not in labels]
-    corrections = [label if label in {*candidates, ""} else nearest(label.strip(), others) if is_short else None for label in labels]
+    free_labels = [candidate for candidate in candidates if candidate not in labels]
+    corrections = [label if label in {*candidates, ""} else nearest(label.strip(), free_labels) if is_short else None for label in labels]
     better = ",".join(filter(None, corrections))
     choices = [*(f"`{label}`" for label in candidates[:12]), *(["..."] if candidates[12:] else [])]
     starts = accumulate((len(piece) + 1 for piece in pieces), initial=0)
