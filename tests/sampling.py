@@ -1,4 +1,4 @@
-"""What a run tries: few random examples by default, `PLACEWRIGHT_SEEDS` times as many where it is set, and most at one release."""
+"""Sample sizes: few random examples by default, more with `PLACEWRIGHT_SEEDS`, most for one release."""
 
 from __future__ import annotations
 

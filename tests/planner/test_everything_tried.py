@@ -72,7 +72,7 @@ def test_the_best_of_everything_is_found(name: str, first: int, monkeypatch: pyt
 
 @pytest.mark.parametrize("name", MODELS)
 def test_the_best_that_is_not_ruled_out_is_found(name: str) -> None:
-    """Of one amount, a slower option stays where the fastest is ruled out."""
+    """Keep a slower option of one amount where the fastest is ruled out."""
     model, stages, others = cost_model(name), name != "stream", 0
     for seed in range(examples(24)):
         asked = asked_of(name, seed)

@@ -1,4 +1,4 @@
-"""What a worker raises is the cause of a failure, which says where it was raised."""
+"""Failure of a worker: its exception is the cause, and its place is named."""
 
 from __future__ import annotations
 

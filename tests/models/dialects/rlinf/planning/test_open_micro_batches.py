@@ -15,7 +15,7 @@ HINTED = (
     text("{}").partition("profile_data")[0].replace("n_minibatches: 1", "n_minibatches: 2, training_batch_size_per_gpu: 256")
     + "placewright: {components: {actor: {accelerators: 4-16}, rollout: {accelerators: 2-16, colocate_with: actor}, reward: {accelerators: 2-16, colocate_with: actor}}}\n"
 )
-"""Of an update of 256 samples, two replicas of tp 4 take no whole micro batches of 256."""
+"""Update of 256 samples: two replicas of tp 4 take no whole micro batches of 256."""
 
 
 @pytest.fixture
