@@ -9,7 +9,7 @@ import signal
 import sys
 import tempfile
 from collections import deque
-from typing import NamedTuple, cast
+from typing import NamedTuple, Sequence, cast
 
 PLACES = 32
 """Requests per process that wait or are answered; more are refused."""
@@ -55,17 +55,23 @@ class Worker(asyncio.SubprocessProtocol):
         self.process = cast(asyncio.SubprocessTransport, transport)
         self._pipe = cast(asyncio.WriteTransport, self.process.get_pipe_transport(0))
 
+    @property
+    def is_ending(self) -> bool:
+        """True if the process no longer reads requests."""
+        return self._pipe.is_closing()
+
     def ask(self, request: Request) -> None:
-        """Put a request behind those that are being answered."""
+        """Send a request; if the process has ended, another one gets it."""
+        if not self.is_ending:
+            self._pipe.write(request.message)
+        if self.is_ending:
+            self._pool.renew(self, [request])
+            return
         if not self.requests:
             self._begun = self._loop.time()
         self.requests.append(request)
-        if self.ended.is_set():
-            self._pool.replace(self, Crashed())
-        elif not self._pipe.is_closing():
-            self._pipe.write(request.message)
-            if not self._is_watched:
-                self._watch()
+        if not self._is_watched:
+            self._watch()
 
     def _watch(self) -> None:
         """End the process if its first request is over the limit.
@@ -150,10 +156,13 @@ class WorkerPool:
 
     def feed(self, worker: Worker) -> None:
         """Give a process its next requests; without any, one that waits behind another's."""
-        while self._unasked and (not worker.requests or self._may_follow(worker)):
+        while self._unasked and not worker.is_ending and (not worker.requests or self._may_follow(worker)):
             request = self._unasked.popleft()
             if not request.answer.done():
                 worker.ask(request)
+        if worker.is_ending:
+            self.renew(worker, [])
+            return
         if worker.requests:
             return
         first_requests = {id(busy.requests[0]) for busy in self._all if busy.requests}
@@ -174,9 +183,13 @@ class WorkerPool:
         worker.requests.clear()
         if not first.answer.done():
             first.answer.set_exception(problem)
+        self.renew(worker, followers)
+
+    def renew(self, worker: Worker, requests: Sequence[Request]) -> None:
+        """Start a process in place of an ended one; it gets these requests first."""
+        self._unasked.extendleft(reversed(requests))
         if worker in self._all:
             self._all.discard(worker)
-            self._unasked.extendleft(reversed(followers))
             task = asyncio.create_task(self._start())
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
@@ -201,6 +214,7 @@ class WorkerPool:
             await worker.loaded
         except Crashed:  # no other is started before a request asks for it
             if self._unasked:
-                worker.ask(self._unasked.popleft())
+                worker.requests.append(self._unasked.popleft())
+                self.replace(worker, Crashed())
             else:
                 self._idle.append(worker)

@@ -151,13 +151,27 @@ def test_the_page_for_people_lists_every_field_and_loads_nothing(service: Servic
     assert "<script" not in page
 
 
-def test_a_killed_process_is_replaced(service: Service) -> None:
-    (worker,) = processes_of(service.program.pid)
-    os.kill(worker, signal.SIGKILL)
-    while is_running(worker):
-        time.sleep(0.01)
-    assert service.ask("POST", "/verify", {"text": TEXT})[0] == 500
-    assert service.ask("POST", "/verify", {"text": TEXT})[1]["verdict"] == "faulty"
+def test_an_idle_process_that_dies_costs_no_answer(service: Service) -> None:
+    assert service.ask("POST", "/verify", {"text": TEXT})[0] == 200
+    for patience in (1.0, 0.0):
+        (worker,) = processes_of(service.program.pid)
+        os.kill(worker, signal.SIGKILL)
+        while is_running(worker):
+            time.sleep(0.001)
+        time.sleep(patience)  # without, the request may reach the service before the end of the process does
+        status, answer = service.ask("POST", "/verify", {"text": TEXT})
+        assert (status, answer["verdict"]) == (200, "faulty")
+        assert worker not in processes_of(service.program.pid)
+
+
+def test_a_process_that_cannot_start_costs_one_answer_each_time(tmp_path: Path) -> None:
+    with serving(tmp_path) as running:
+        assert running.ask("POST", "/verify", {"text": TEXT})[0] == 200
+        (tmp_path / "sitecustomize.py").write_text("import os\nos._exit(1)\n")
+        os.kill(processes_of(running.program.pid)[0], signal.SIGKILL)
+        assert [running.ask("POST", "/verify", {"text": TEXT})[0] for _ in range(3)] == [500] * 3
+        (tmp_path / "sitecustomize.py").unlink()
+        assert [running.ask("POST", "/verify", {"text": TEXT})[0] for _ in range(2)][-1] == 200
 
 
 def test_an_answer_that_takes_too_long_costs_one_process(tmp_path: Path) -> None:
@@ -276,7 +290,7 @@ def test_nothing_follows_a_long_request_in_a_pipe() -> None:
         pool, loop = WorkerPool(1, 1.0), asyncio.get_running_loop()
         requests = [Request(b"", 1.0, follows, loop.create_future()) for follows in (may_follow, *[True] * 2 * DEPTH)]
         pool._unasked.extend(requests)
-        worker = SimpleNamespace(requests=[])
+        worker = SimpleNamespace(requests=[], is_ending=False)
         worker.ask = worker.requests.append
         pool.feed(cast(Any, worker))
         return len(worker.requests) - 1
