@@ -127,7 +127,7 @@ def launch(
             )
             if dry_run:
                 return try_launch(request)
-            click.echo(intent(request))
+            click.echo(intent(request, reading))
             on_terminal = sys.stdin.isatty() and sys.stderr.isatty()
             if address and not yes and on_terminal and not click.confirm("start them?", err=True):
                 click.echo("not launched", err=True)

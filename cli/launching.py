@@ -104,8 +104,9 @@ def print_failure(problem: LaunchFailed, verdict: str = NOT_LAUNCHED, log_dir: s
     return problem.exit_code
 
 
-def intent(request: LaunchRequest) -> str:
+def intent(request: LaunchRequest, reading: Reading | None = None) -> str:
     """Return sentences on what is started where, and what restarts do not cover."""
+    from ..models.dialect_names import FRAMEWORKS
     from ..runtime.recovery.replanner import immovable
 
     workers, _ = sizes_of_plan(request.plan)
@@ -114,7 +115,9 @@ def intent(request: LaunchRequest) -> str:
     lines = [escape(f"launching {workers} on {machines}: {cls}")]
     if request.restarts and (names := immovable(request.plan, request.problem)):
         name_list = ", ".join(f"`{name}`" for name in names)
-        lines.append(escape(f"note: `--restarts` does not cover the loss of a node under the given ranks of {name_list}"))
+        is_reread = reading is not None and reading.dialect in FRAMEWORKS
+        covers, condition = ("covers", ", if the file fits the other nodes") if is_reread else ("does not cover", "")
+        lines.append(escape(f"note: `--restarts` {covers} the loss of a node under the given ranks of {name_list}{condition}"))
     return "\n".join(lines)
 
 

@@ -62,6 +62,8 @@ class Recovery:
         """Text with the number of moved groups."""
         if self.moves is None:
             return "everything is where it was"
+        if not self.moves.parts:
+            return "the file's own ranks on the nodes that are left"
         parts, lost_count = self.moves.parts, self.moves.lost
         group_count, new_count = sum(part.now for part in parts), sum(max(0, part.now - part.before) for part in parts)
         count = sum(part.started for part in parts) - new_count
@@ -81,19 +83,20 @@ class RestartPolicy:
     """Restart policy: allowed restarts after a loss, and the problem for re-placement.
 
     Without a problem every component keeps its size. `heeds`: True if the search
-    knows what the framework refuses.
+    knows what the framework refuses. `file`: reading of the user's file.
     """
 
     restarts: int = 0
     problem: Problem | None = None
     search: Search = solve_in_child
     heeds: bool = True
+    file: Reading | None = None
 
     @classmethod
     def of(cls, restarts: int, problem: Problem | None, reading: Reading | None) -> RestartPolicy:
         """Build the policy, with the framework's refusals if reading options are known."""
         heeds = reading is not None and reading.session.as_before is not None
-        return cls(restarts, problem, partial(solve_in_child, reading=reading), heeds)
+        return cls(restarts, problem, partial(solve_in_child, reading=reading), heeds, reading)
 
     @property
     def unchecked(self) -> tuple[Unchecked, ...]:
@@ -131,7 +134,7 @@ class Launch:
         self._again = policy
         self._stack = stack
         self._workers = ExitStack()
-        self._replanner = Replanner(plan, policy.problem, policy.search)
+        self._replanner = Replanner(plan, policy.problem, policy.search, policy.file)
         self._membership = Membership(self._replanner.problem.cluster, options)
         stack.callback(self._release)
 

@@ -154,19 +154,21 @@ class Replanner:
     """Repeated solver of a problem on the nodes that are left.
 
     Without a problem it is derived from the plan, with guesses of node locality; if only these
-    prevent a placement, they are dropped.
+    prevent a placement, they are dropped. A framework's `file` is read again where its ranks are given.
     """
 
-    def __init__(self, plan: Plan, problem: Problem | None, search: Search) -> None:
+    def __init__(self, plan: Plan, problem: Problem | None, search: Search, file: Reading | None = None) -> None:
         self.problem = problem_of_plan(plan) if problem is None else problem
         self._guessed = problem is None
         self._search = search
+        self._file = file
 
     def replan(self, before: Plan, cluster: Cluster, reachable: Collection[str], failure: LaunchFailed) -> tuple[Plan, Moves]:
         """Return (plan with the fewest moves, moves) on the named nodes of a cluster."""
         problem = replace(self.problem, cluster=cluster)
+        file = self._file and replace(self._file, machines=cluster)
         try:
-            plan, plan_moves = replan(problem, before, reachable, self._search, failure)
+            plan, plan_moves = replan(problem, before, reachable, self._search, failure, file)
         except LaunchFailed:
             if not self._guessed:
                 raise
@@ -174,7 +176,9 @@ class Replanner:
         return replace(plan, cluster=_as_known(plan.cluster, self.problem.cluster)), plan_moves
 
 
-def replan(problem: Problem, before: Plan, reachable: Collection[str], search: Search, failure: LaunchFailed) -> tuple[Plan, Moves]:
+def replan(
+    problem: Problem, before: Plan, reachable: Collection[str], search: Search, failure: LaunchFailed, file: Reading | None = None
+) -> tuple[Plan, Moves]:  # fmt: skip
     """Return the plan with the fewest moves on the named nodes, and the moves.
 
     Raises LaunchFailed (PW714, with `failure` and the solver's findings) if there is none.
@@ -187,9 +191,12 @@ def replan(problem: Problem, before: Plan, reachable: Collection[str], search: S
     if not reachable:
         raise final_failure(failure, "no node of its cluster is left", NO_ROOM_HELP)
     try:
-        question = stay_near_plan(problem, before, lost_names)
-    except UnusableInput as problem_of_input:
-        raise final_failure(failure, _explain_no_fit(problem.cluster, reachable), NO_ROOM_HELP, problem_of_input.findings) from None
+        question = stay_near_plan(problem, before, lost_names, file)
+    except UnusableInput as refusal:
+        words, help = _explain_no_fit(problem.cluster, reachable), NO_ROOM_HELP
+        if any(finding.code == "PW607" for finding in refusal.findings):
+            words, help = "ranks are given on lost nodes", "write hints in the place of given ranks"
+        raise final_failure(failure, words, help, refusal.findings) from None
     answer = search(question)
     if answer.plan is None:
         words = _explain_no_fit(problem.cluster, reachable) if answer.verdict == IMPOSSIBLE else "no placement was found in time"

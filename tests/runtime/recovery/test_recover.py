@@ -177,6 +177,7 @@ def test_given_ranks_are_placed_nowhere_else() -> None:
         with pytest.raises(LaunchFailed) as caught:
             running.run("step")
         assert codes(caught.value) == ["PW713", "PW607", "PW714"]
+        assert caught.value.findings[-1].message == "the launch is not recovered: ranks are given on lost nodes"
 
 
 def test_a_plan_alone_keeps_together_what_lay_together_as_long_as_there_is_room() -> None:
