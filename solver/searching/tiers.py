@@ -50,6 +50,8 @@ CONFIRMING = 10
 
 Without presolve the second search is slower than the first.
 """
+A_USE = 1e-4
+"""Seconds per row to build a pattern model, measured."""
 A_COUNT = 2e-4
 """Seconds per decision to build the model, measured: 1.6e-4 to 2.6e-4."""
 MOST = 1 << 60
@@ -293,8 +295,9 @@ def search_by_patterns(state: ChoiceState, limit: float) -> float:
         return 0.0
     remaining, master = SHARE * limit, Master(uses)
     outcomes: list[Outcome[Values]] = []
-    for tier in state.tiers:
+    for number, tier in enumerate(state.tiers):
         amount = master.aim(tier)
+        remaining -= 0 if number else A_USE * len(master.model.proto.constraints)
         outcomes.append(run(master, remaining, state.search.seed, until=state.search.until))
         remaining -= outcomes[-1].spent
         if outcomes[-1].status is not Status.OPTIMAL or remaining <= 0 or state.search.is_late:
