@@ -14,6 +14,7 @@ from ..check import check, check_explicit, errors
 from ..enumeration import MOST_CONFIRMING, combinations, small_combinations
 from ..greedy import greedy, greedy_even
 from ..layout.layout import Layout, Values
+from ..layout.ranges import has_free_order
 from ..search_scope import find_unsupported
 from ..session import Session
 from ..unchecked import list_unchecked
@@ -192,6 +193,6 @@ def _judge_all(state: ChoiceState, every: Sequence[Values] | None) -> bool:
     state.refuted = state.assignment is None
     if state.refuted:
         state.tried = len(every)
-    else:
+    elif not has_free_order(state.layout):
         state.prove_best()
     return True

@@ -11,7 +11,7 @@ from ...models.record import dataclass
 from ..bounds.stage import BoundStage, root_seconds
 from ..compile import aim, compile
 from ..layout.layout import Layout, Values
-from ..layout.ranges import is_restricted, refutable
+from ..layout.ranges import has_free_order, is_restricted, refutable
 from ..model.engine import Method, Outcome, Status, narrow, run
 from ..model.variables import Variables
 from ..objectives.tiers import aggregates_of
@@ -93,7 +93,7 @@ class TierSearch:
 
     def __init__(self, state: ChoiceState, variables: Variables, number: int, limit: float) -> None:
         self.state, self.variables, self.number, self.left = state, variables, number, limit
-        self.some = is_restricted(variables.layout)
+        self.some = is_restricted(variables.layout) or has_free_order(variables.layout)
         self.scale = max(1.0, len(variables.model.proto.constraints) / ROWS)
         self._refused, self._in_vain, self._longer = False, False, BY_ITSELF
 
