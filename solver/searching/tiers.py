@@ -27,6 +27,8 @@ FAR = 0.04
 
 There better answers are found faster by neighbourhoods than by a tighter relaxation.
 """
+POOR = 0.5
+"""Relative gap above which the answer is of little use."""
 BY_ITSELF = 4.0
 """Seconds of the first search of a far answer; doubled the next time."""
 A_GROWTH = 12
@@ -42,7 +44,10 @@ A_MERGE = 0.25
 PARTS = 3
 """Number of open parts whose integral indicators are tried per round."""
 FIRST = 0.7
-"""Seconds of the whole model before the first relaxation: most problems are easy."""
+"""Seconds of the whole model before the first relaxation: most problems are easy.
+
+Without a fair answer a large model gets more (`ROWS`): the bound alone would not find one.
+"""
 ROWS = 1500
 """Number of model rows for the times of the rounds; larger models get more."""
 CONFIRMING = 10
@@ -108,7 +113,7 @@ class TierSearch:
             # For ranges alone the relaxation is weak, and propagation is fast.
             self._run(0.6 * self.left, Method.AUTOMATIC)
         else:
-            self._run(min(FIRST, 0.6 * self.left), Method.RELAXATION)
+            self._run(min(FIRST * (self.scale if self._is_far(POOR) else 1.0), 0.6 * self.left), Method.RELAXATION)
         if not self._is_open():
             return self.left
         tiers = self.state.tiers
@@ -175,10 +180,10 @@ class TierSearch:
             self._offer(outcome)
         return outcome.status
 
-    def _is_far(self) -> bool:
-        """Return True if the answer is far above the bound, or unknown."""
+    def _is_far(self, gap: float = FAR) -> bool:
+        """Return True if the answer is far above the bound, by a relative gap, or unknown."""
         state, number = self.state, self.number
-        return state.assignment is None or state.costs[number] - state.proved[number] > max(1, FAR * state.costs[number])
+        return state.assignment is None or state.costs[number] - state.proved[number] > max(1, gap * state.costs[number])
 
     def _is_open(self) -> bool:
         has_tier = self.number < len(self.state.tiers)
