@@ -247,7 +247,7 @@ def is_restricted(layout: Layout) -> bool:
 
 
 def has_free_order(layout: Layout) -> bool:
-    """Return True if groups are better kept together in a range whose processes may be in any order.
+    """Return True if a range in any order has groups better kept together.
 
     The search prices the groups in the order of the range, so its bound proves nothing.
     """

@@ -181,7 +181,7 @@ class TierSearch:
         return outcome.status
 
     def _is_far(self, gap: float = FAR) -> bool:
-        """Return True if the answer is far above the bound, by a relative gap, or unknown."""
+        """Return True if the answer is unknown, or above the bound by a relative gap."""
         state, number = self.state, self.number
         return state.assignment is None or state.costs[number] - state.proved[number] > max(1, gap * state.costs[number])
 
