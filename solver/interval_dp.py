@@ -24,7 +24,7 @@ from ..models.record import dataclass
 from .layout.bundle import Bundle
 from .layout.layout import Layout, Values
 from .layout.pools import Masks
-from .layout.ranges import Place, Places, all_lengths, fewest_nodes
+from .layout.ranges import Place, Places, all_lengths, fewest_nodes, has_free_order
 from .objectives.counts import MissingAccelerators, NodesOfRanges, least_and_most
 from .objectives.domains import count_given, several
 from .objectives.tiers import Tier
@@ -309,7 +309,7 @@ def best_on_line(layout: Layout, tiers: Sequence[Tier], term_bounds: Sequence[Se
     reason.
     """
     bundles = layout.searched
-    if not _is_one_line(layout, bundles) or layout.has_chosen_given:
+    if not _is_one_line(layout, bundles) or layout.has_chosen_given or has_free_order(layout):
         return None
     numbering = layout.numbering(bundles[0])
     costs = costs_of(layout, bundles, numbering, tiers, term_bounds)

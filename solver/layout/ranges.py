@@ -6,7 +6,7 @@ from bisect import bisect_right
 from itertools import accumulate
 from typing import TYPE_CHECKING, Iterator, Sequence
 
-from ...models.component import IN_ORDER, NOT_FEWER, SUBSET
+from ...models.component import IN_ORDER, NOT_FEWER, SUBSET, WHOLE
 from ...models.machines.node_group import ACCELERATOR, Numbering
 from ...models.machines.topology import domain, numa_masks
 from .layout import Layout, list_allowed, reach_free
@@ -244,6 +244,15 @@ def is_restricted(layout: Layout) -> bool:
     A bound of the solver then proves nothing.
     """
     return any(len(all_lengths(layout, bundle)) > len(lengths(layout, bundle)) for bundle in layout.ranged)
+
+
+def has_free_order(layout: Layout) -> bool:
+    """Return True if a range in any order has groups better kept together.
+
+    The search prices the groups in the order of the range, so its bound proves nothing.
+    """
+    components = [component for bundle in layout.ranged for component in bundle.components if component.any_order]
+    return any(not keep.required and keep.unit != WHOLE for component in components for keep in component.keep)
 
 
 def refutable(layout: Layout) -> bool:

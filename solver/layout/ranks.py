@@ -35,15 +35,16 @@ def order_by_rank(layout: Layout, bundle: Bundle, masks: Mapping[int, int]) -> l
     """Return the resources of a bundle in the default order of ranks.
 
     A component without demands on its order takes them in this order. `masks`: the bundle's
-    resources per node, as bit masks. A contiguous bundle follows its numbering. Others go domain by
-    domain, from the widest level to the narrowest, or through the nodes if the dialect wants nodes
-    in order. Groups better kept together come first wherever a domain has all of a group; the rest
-    comes last.
+    resources per node, as bit masks. A contiguous bundle follows its numbering, unless its order is
+    free and groups are better kept together. Others go domain by domain, widest level first, or
+    through the nodes if the dialect wants nodes in order. Groups better kept together come first
+    wherever a domain has all of a group; the rest comes last.
     """
-    if bundle.contiguous:
+    in_order = layout.problem.job.capabilities.nodes_in_order
+    if bundle.contiguous and (in_order or not _wishes(bundle) or not all(component.any_order for component in bundle.components)):
         first = layout.numbering(bundle).first
         return [(node, index) for node in sorted(masks, key=lambda node: first.get(node, node)) for index in bits(masks[node])]
-    if layout.problem.job.capabilities.nodes_in_order:
+    if in_order:
         return [seat for node in sorted(masks) for section in _parts(layout, bundle, node, masks[node]) for seat in section]
     return _by_domain(layout, bundle, masks)
 

@@ -52,7 +52,15 @@ class Tier:
 
     def value(self, problem: Problem, assignment: Assignment) -> int:
         """Return the cost of an assignment in the tier."""
-        return sum(cost * term.value(problem, assignment) for term, cost in self.members)
+        return self.weigh(self.values(problem, assignment))
+
+    def values(self, problem: Problem, assignment: Assignment) -> tuple[int, ...]:
+        """Return the value of each term."""
+        return tuple(term.value(problem, assignment) for term, _ in self.members)
+
+    def weigh(self, values: Sequence[int]) -> int:
+        """Return the cost of the terms' values."""
+        return sum(cost * value for (_, cost), value in zip(self.members, values))
 
 
 def tiers(problem: Problem) -> tuple[Tier, ...]:
@@ -88,20 +96,20 @@ def _cost(problem: Problem, term: Objective, is_weighted: bool) -> int:
 
 
 def plan_terms(
-    every: Sequence[Tier], problem: Problem, assignment: Assignment, term_bounds: Sequence[Sequence[int]], tier_bounds: Sequence[int]
+    every: Sequence[Tier], term_values: Sequence[Sequence[int]], term_bounds: Sequence[Sequence[int]], tier_bounds: Sequence[int]
 ) -> tuple[TermValue, ...]:
     """Return every term of an answer with a bound.
 
     Parameters
     ----------
+    term_values : values of the terms, per tier.
     term_bounds : bounds of the terms by counting, per tier.
     tier_bounds : proved bound of the sum, per tier. Less the values of the other terms, it bounds a
         term.
     """
     terms = []
-    for number, (tier, bounds, tier_bound) in enumerate(zip(every, term_bounds, tier_bounds)):
-        values = [term.value(problem, assignment) for term, _ in tier.members]
-        whole = sum(cost * value for (_, cost), value in zip(tier.members, values))
+    for number, (tier, values, bounds, tier_bound) in enumerate(zip(every, term_values, term_bounds, tier_bounds)):
+        whole = tier.weigh(values)
         for (term, cost), value, bound in zip(tier.members, values, bounds):
             # A term of cost 0 is bounded by counting alone.
             share = bound if not cost else value if tier_bound >= whole else -((whole - tier_bound - cost * value) // cost)

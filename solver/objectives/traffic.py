@@ -306,7 +306,7 @@ class UnservedCost(LinkCost):
         pair, capacities, pool_of = self.searched_pair(variables.layout), rooms_of(variables.layout), variables.layout.pool_of
         for cost in WeightSync(level).costs(variables.problem) if pair else ():
             ends = cost.searched_pair(variables.layout) if cost.component == self.source else None
-            if pair is None or ends is None or len({pool_of[bundle] for bundle in (ends[0], *pair)}) > 1:
+            if pair is None or ends is None or ends[0] in pair or len({pool_of[bundle] for bundle in (ends[0], *pair)}) > 1:
                 continue
             bundles = (ends[0], *pair)
             for name in capacities.names(level):

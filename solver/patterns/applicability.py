@@ -19,10 +19,10 @@ Room = tuple[tuple[int, int, bool, int], ...]
 """Capacity in pieces: tuples (pool number, piece size, inside NUMA domains, capacity)."""
 
 
-MIN_DOMAINS_PER_KIND = 5
+MIN_DOMAINS_PER_KIND = 10
 """Smallest average number of domains per kind.
 
-With fewer alike domains the ordinary model is as good and faster to build.
+With fewer alike domains the ordinary model is faster, measured: 8 domains .37 s instead of .50 s, 11 as fast, 15 slower.
 """
 _BETWEEN = (NOT_FEWER, IN_ORDER, COLOCATED_OR_DISJOINT, SUBSET)
 _DOMAIN_RELATIONS = (APART, NEAR)

@@ -81,20 +81,26 @@ class FitsMemory:
         names = {component.name for component in members}
         asking = [component for component in (*members, *above) if component.memory or component.offloaded]
         crowds = {component.name: component for component in asking if shares_itself(assignment, component, ACCELERATOR)}
+        sufficient = set[tuple[object, ...]]()
         for ranks, node, masks in stretches(problem, assignment, asking):
             rank, has = ranks.start, node.accelerator_memory
+            pattern = (has, *masks.items())
+            if has is None or pattern in sufficient:
+                continue
+            if crowds.keys().isdisjoint(name for name, _ in masks):
+                sufficient.add(pattern)  # an insufficient one ends the loop
             shares = [(mask, [c]) for c in asking if c.name not in crowds and (mask := masks.get((c.name, ACCELERATOR), 0))]
             for name, component in crowds.items():
                 if masks.get((name, ACCELERATOR)):
                     shares += [(mask, [component] * times) for mask, times in find_crowded(assignment, component, rank, ACCELERATOR)]
-            for mask in pieces([mask for mask, _ in shares]) if has is not None else ():
+            for mask in pieces([mask for mask, _ in shares]):
                 holders = [component for share_mask, components in shares if share_mask & mask for component in components]
                 if names.isdisjoint(component.name for component in holders):
                     continue
                 need, phase = max(
                     ((_in_phase(holders, candidate, has), candidate) for candidate in _phases(holders)), key=lambda entry: entry[0]
                 )
-                if has is not None and need > has:
+                if need > has:
                     some_offloaded = any(not _works(component, phase) for component in holders)
                     phase_text = f" while {phase} runs" if some_offloaded else ""
                     message = f"accelerator {lowest(mask)} of node {rank} has {write_memory(has)}, but {write_memory(need)} are needed{phase_text}"

@@ -100,8 +100,8 @@ class Trust:
             raise InvalidWorkerResult("its seed is another")
         fixed_problem = self._choose(plan)
         every = tiers(fixed_problem)
-        no_bounds = [[0] * len(tier.members) for tier in every]
-        own_terms = plan_terms(every, fixed_problem, plan.assignment, no_bounds, [0] * len(no_bounds))
+        values = [tier.values(fixed_problem, plan.assignment) for tier in every]
+        own_terms = plan_terms(every, values, [[0] * len(tier.members) for tier in every], [0] * len(every))
         if [replace(term, bound=0) for term in plan.terms] != [replace(term, bound=0) for term in own_terms]:
             raise InvalidWorkerResult("its objective is not that of its placements")
         if any(term.bound > term.value for term in plan.terms) or plan.bound > plan.objective:

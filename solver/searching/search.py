@@ -14,17 +14,24 @@ from ..check import check, check_explicit, errors
 from ..enumeration import MOST_CONFIRMING, combinations, small_combinations
 from ..greedy import greedy, greedy_even
 from ..layout.layout import Layout, Values
+from ..layout.ranges import has_free_order
 from ..search_scope import find_unsupported
 from ..session import Session
 from ..unchecked import list_unchecked
 from .progress import Incumbents, OnProgress, silent
-from .state import A_PLACE, ChoiceState, Search, WrongAnswer
+from .state import ChoiceState, Search, WrongAnswer, placing_seconds
 
 __all__ = ["LIMIT", "SEED", "WrongAnswer", "solve"]
 SEED = 1
 LIMIT = 10.0
 OVERRUN = 1.05
-"""Processor seconds per second of the limit that end a search: what is left of a tenth is for its last answer."""
+"""Processor seconds per second of the limit that end a search, its last answer included."""
+A_SETUP = 2e-5
+"""Seconds to begin with an accelerator, measured: layout, bounds by counting, first answer."""
+LAST_ANSWER = 1.5
+"""Factor on the time of an answer for the last one, which is also reported."""
+LEAST_SHARE = 0.25
+"""Smallest share of the limit for the search itself."""
 A_VALUE = 1e-3
 """Metered seconds per combination of an enumeration."""
 
@@ -43,7 +50,7 @@ def solve(
     """
     session = session or Session()
     search = Search(problem, seed, on_progress, session)
-    search.until = time.process_time() + max(limit, OVERRUN * limit - A_PLACE * sum(component.least for component in problem.hinted))
+    search.until = time.process_time() + max(LEAST_SHARE * limit, OVERRUN * limit - LAST_ANSWER * placing_seconds(problem))
     fixed_ranks = problem.build_given()
     if faults := errors(check_explicit(problem)):
         return Answer(IMPOSSIBLE, findings=faults, how="given")
@@ -58,7 +65,8 @@ def solve(
         return Answer(verdict, findings=findings, how="given")
     # Explicit ranks exclude some choices of degrees.
     alternatives = [alternative for alternative in problem.alternatives() if not errors(check(given_part(alternative), fixed_ranks))]
-    stands, bound = _best_first(alternatives, search, limit)
+    setup = A_SETUP * sum(component.least for component in problem.hinted)
+    stands, bound = _best_first(alternatives, search, max(LEAST_SHARE * limit, limit - setup))
     best = min((state for state in stands if state.assignment), key=lambda state: state.objective, default=None)
     if best is not None and best.assignment is not None:
         plan = best.plan(bound)
@@ -75,7 +83,7 @@ def solve(
 
 def _late(limit: float) -> Finding:
     """Return the note on an answer that a faster machine would have improved."""
-    message = f"the search was stopped after {OVERRUN * limit:g} s of processor time, before the work of its limit was done"
+    message = f"the search was stopped after {limit:g} s of processor time, before the work of its limit was done"
     return warning("PW602", "", message, help=f"give it longer: `--limit {limit * 4:g}`")
 
 
@@ -185,6 +193,6 @@ def _judge_all(state: ChoiceState, every: Sequence[Values] | None) -> bool:
     state.refuted = state.assignment is None
     if state.refuted:
         state.tried = len(every)
-    else:
+    elif not has_free_order(state.layout):
         state.prove_best()
     return True

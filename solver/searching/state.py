@@ -27,6 +27,11 @@ A_PLACE = 1e-5
 """Seconds to place and verify an accelerator, measured."""
 
 
+def placing_seconds(problem: Problem) -> float:
+    """Return the seconds to place and verify all searched components."""
+    return A_PLACE * sum(component.least for component in problem.hinted)
+
+
 class WrongAnswer(Exception):
     """An answer of the search violates the rules or its claimed objective: a bug."""
 
@@ -89,6 +94,7 @@ class ChoiceState:
         self.values: Values | None = None
         self.assignment: Assignment | None = None
         self.costs: tuple[int, ...] = ()
+        self._term_values: tuple[tuple[int, ...], ...] = ()
         self.how, self.refuted, self.spent = "search", False, 0.0
         self.tried: int | None = None
         self.agreed = False
@@ -111,9 +117,11 @@ class ChoiceState:
         assignment = place(self.layout, values)
         if assignment is None:
             return None
-        costs = tuple(tier.value(self.problem, assignment) for tier in self.tiers)
+        term_values = tuple(tier.values(self.problem, assignment) for tier in self.tiers)
+        costs = tuple(tier.weigh(of_tier) for tier, of_tier in zip(self.tiers, term_values))
         if self.assignment is None or costs < self.costs:
             self.values, self.assignment, self.costs, self.how = values, assignment, costs, method
+            self._term_values = term_values
             self._prove_even()
             self.tell()
         return costs
@@ -121,7 +129,7 @@ class ChoiceState:
     @property
     def an_offer(self) -> float:
         """Metered seconds to verify an answer."""
-        return A_PLACE * sum(component.least for component in self.problem.hinted)
+        return placing_seconds(self.problem)
 
     def prove(self, number: int, bound: int) -> None:
         """Raise the lower bound of a tier, valid given the earlier tiers."""
@@ -184,7 +192,7 @@ class ChoiceState:
         term_bounds, tier_bounds = self.counted, self._valid()
         if bound < self.bound:  # another choice may be better: what is proved of this one is not a bound
             term_bounds, tier_bounds = tuple((0,) * len(tier.members) for tier in self.tiers), self._divide(bound)
-        terms = plan_terms(self.tiers, self.problem, self.assignment, term_bounds, tier_bounds)
+        terms = plan_terms(self.tiers, self._term_values, term_bounds, tier_bounds)
         degrees = {name: self.problem[name].parallel for name in whole.job.choices}
         status = OPTIMAL if self.objective == bound else FEASIBLE
         cpus = whole.cpus(self.assignment)

@@ -11,7 +11,7 @@ from ...models.record import dataclass
 from ..bounds.stage import BoundStage, root_seconds
 from ..compile import aim, compile
 from ..layout.layout import Layout, Values
-from ..layout.ranges import is_restricted, refutable
+from ..layout.ranges import has_free_order, is_restricted, refutable
 from ..model.engine import Method, Outcome, Status, narrow, run
 from ..model.variables import Variables
 from ..objectives.tiers import aggregates_of
@@ -27,6 +27,8 @@ FAR = 0.04
 
 There better answers are found faster by neighbourhoods than by a tighter relaxation.
 """
+POOR = 0.5
+"""Relative gap above which the answer is of little use."""
 BY_ITSELF = 4.0
 """Seconds of the first search of a far answer; doubled the next time."""
 A_GROWTH = 12
@@ -42,7 +44,10 @@ A_MERGE = 0.25
 PARTS = 3
 """Number of open parts whose integral indicators are tried per round."""
 FIRST = 0.7
-"""Seconds of the whole model before the first relaxation: most problems are easy."""
+"""Seconds of the whole model before the first relaxation: most problems are easy.
+
+Without a fair answer a large model gets more (`ROWS`): the bound alone would not find one.
+"""
 ROWS = 1500
 """Number of model rows for the times of the rounds; larger models get more."""
 CONFIRMING = 10
@@ -50,6 +55,8 @@ CONFIRMING = 10
 
 Without presolve the second search is slower than the first.
 """
+A_USE = 1e-4
+"""Seconds per row to build a pattern model, measured."""
 A_COUNT = 2e-4
 """Seconds per decision to build the model, measured: 1.6e-4 to 2.6e-4."""
 MOST = 1 << 60
@@ -91,7 +98,7 @@ class TierSearch:
 
     def __init__(self, state: ChoiceState, variables: Variables, number: int, limit: float) -> None:
         self.state, self.variables, self.number, self.left = state, variables, number, limit
-        self.some = is_restricted(variables.layout)
+        self.some = is_restricted(variables.layout) or has_free_order(variables.layout)
         self.scale = max(1.0, len(variables.model.proto.constraints) / ROWS)
         self._refused, self._in_vain, self._longer = False, False, BY_ITSELF
 
@@ -106,7 +113,7 @@ class TierSearch:
             # For ranges alone the relaxation is weak, and propagation is fast.
             self._run(0.6 * self.left, Method.AUTOMATIC)
         else:
-            self._run(min(FIRST, 0.6 * self.left), Method.RELAXATION)
+            self._run(min(FIRST * (self.scale if self._is_far(POOR) else 1.0), 0.6 * self.left), Method.RELAXATION)
         if not self._is_open():
             return self.left
         tiers = self.state.tiers
@@ -173,10 +180,10 @@ class TierSearch:
             self._offer(outcome)
         return outcome.status
 
-    def _is_far(self) -> bool:
-        """Return True if the answer is far above the bound, or unknown."""
+    def _is_far(self, gap: float = FAR) -> bool:
+        """Return True if the answer is unknown, or above the bound by a relative gap."""
         state, number = self.state, self.number
-        return state.assignment is None or state.costs[number] - state.proved[number] > max(1, FAR * state.costs[number])
+        return state.assignment is None or state.costs[number] - state.proved[number] > max(1, gap * state.costs[number])
 
     def _is_open(self) -> bool:
         has_tier = self.number < len(self.state.tiers)
@@ -293,8 +300,9 @@ def search_by_patterns(state: ChoiceState, limit: float) -> float:
         return 0.0
     remaining, master = SHARE * limit, Master(uses)
     outcomes: list[Outcome[Values]] = []
-    for tier in state.tiers:
+    for number, tier in enumerate(state.tiers):
         amount = master.aim(tier)
+        remaining -= 0 if number else A_USE * len(master.model.proto.constraints)
         outcomes.append(run(master, remaining, state.search.seed, until=state.search.until))
         remaining -= outcomes[-1].spent
         if outcomes[-1].status is not Status.OPTIMAL or remaining <= 0 or state.search.is_late:

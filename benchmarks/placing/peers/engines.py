@@ -52,7 +52,7 @@ def cp_sat(rows: Rows, terms: Sum, offset: int, seconds: float, hint: Sequence[i
     solver.parameters.max_time_in_seconds = seconds
     if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return None
-    bound = round(solver.best_objective_bound + 0.4999)
+    bound = _proved(solver.best_objective_bound - offset, offset)
     return [solver.value(each) for each in variables], round(solver.objective_value), bound
 
 
@@ -74,7 +74,7 @@ def scip(rows: Rows, terms: Sum, offset: int, seconds: float, hint: Sequence[int
     solver.SetTimeLimit(int(1000 * seconds))
     if solver.Solve() not in (pywraplp.Solver.OPTIMAL, pywraplp.Solver.FEASIBLE):
         return None
-    bound = _rounded_up(solver.Objective().BestBound()) + offset
+    bound = _proved(solver.Objective().BestBound(), offset)
     return [round(each.solution_value()) for each in variables], round(solver.Objective().Value()) + offset, bound
 
 
@@ -101,13 +101,13 @@ def highs(rows: Rows, terms: Sum, offset: int, seconds: float, hint: Sequence[in
     info = solver.getInfo()
     if info.primal_solution_status != 2:
         return None
-    bound = _rounded_up(info.mip_dual_bound) + offset
+    bound = _proved(info.mip_dual_bound, offset)
     return [round(value) for value in solver.getSolution().col_value], round(info.objective_function_value) + offset, bound
 
 
-def _rounded_up(bound: float) -> int:
-    """Return the least integer cost that a bound allows; 0 for an engine stopped before its first bound.
+def _proved(bound: float, offset: int) -> int:
+    """Return the least cost that a bound without its offset allows; 0 for an engine stopped before its first bound.
 
     No tier costs less than 0. Without a bound SCIP reports -1e20, and HiGHS NaN.
     """
-    return ceil(max(bound, 0.0) - 1e-4) if isfinite(bound) else 0
+    return max(0, ceil(bound - 1e-4) + offset) if isfinite(bound) else 0

@@ -80,7 +80,8 @@ def test_what_is_proved_of_a_tier_bounds_each_term_beside_the_others() -> None:
     assert answer is not None
     values = [term.value for term in answer.terms]
     zeros = [[0] * len(tier.members) for tier in tiers(question)]
-    below = plan_terms(tiers(question), question, answer.assignment, zeros, [max(0, sum(values) - 1), *([0] * (len(tiers(question)) - 1))])
+    term_values = [tier.values(question, answer.assignment) for tier in tiers(question)]
+    below = plan_terms(tiers(question), term_values, zeros, [max(0, sum(values) - 1), *([0] * (len(tiers(question)) - 1))])
     assert [term.bound for term in below][: len(zeros[0])] == [max(0, value - 1) for value in values][: len(zeros[0])]
 
 

@@ -61,6 +61,9 @@ TRAFFIC_CASES: dict[str, Problem] = {
         sends("a", "b", weights=6),
         sends("b", "c", stream=1),
     ),
+    "weights and streams both ways": linked(
+        problem(RACKS, component("a", 1, 2), component("b", 2)), sends("a", "b", stream=1), sends("b", "a", weights=6, stream=2)
+    ),
     "all of it, at a ratio": linked(
         problem(
             cluster({"count": 3, "rack": "a"}, {"count": 2, "rack": "b"}),

@@ -78,7 +78,8 @@ def _sent(job: Job, helds: Helds, level: str) -> Tier:
 def _extra(job: Job, helds: Helds) -> Iterator[Tier]:
     """Domains beyond one of what is searched and of which nobody says what it exchanges."""
     bundles = [[job[name] for name in names] for names in job.bundles]
-    quiet = [each[0] for each in bundles if each[0].kind != NODE and not any(w.name in job.settled or _weighed(job, w) for w in each)]
+    searched = [each for each in bundles if each[0].kind != NODE and any(wish.name not in job.settled for wish in each)]
+    quiet = [each[0] for each in searched if not any(_weighed(job, wish) for wish in each)]
     for level in job.cluster.levels:
         extra = sum(len(helds[wish.name].amounts(job.cluster, level)) - 1 for wish in quiet)
         yield ((f"extra {PLURAL[level]}", extra, 1),)
