@@ -71,7 +71,7 @@ def _discover_ray(address: str, form: str) -> Discovery | int:
         return problem.exit_code
 
 
-def _show(discovered: Discovery, output: str | None, force: bool, form: str) -> int:
+def _show(discovery: Discovery, output: str | None, force: bool, form: str) -> int:
     """Write and print the cluster file and the table of nodes."""
     from ..report.discovered import nodes_table, to_cluster_file, to_json
     from ..report.text import render_unchecked
@@ -79,20 +79,20 @@ def _show(discovered: Discovery, output: str | None, force: bool, form: str) -> 
 
     output = None if output == DASH else output
     if output:
-        write_new(output, to_cluster_file(discovered.cluster), force)
+        write_new(output, to_cluster_file(discovery.cluster), force)
     if form == "json":
-        click.echo(to_json(discovered.cluster, discovered.notes, discovered.unchecked))
+        click.echo(to_json(discovery.cluster, discovery.notes, discovery.unchecked))
         return OK
     to_stderr = not output
     if to_stderr:
-        click.echo(to_cluster_file(discovered.cluster), nl=False)
+        click.echo(to_cluster_file(discovery.cluster), nl=False)
         sys.stdout.flush()
         click.echo(err=True)
-    echo(nodes_table(discovered.cluster) + "\n", err=to_stderr)
-    if discovered.notes:
-        echo_findings(discovered.notes, err=to_stderr)
-    if discovered.unchecked:
-        echo(render_unchecked(discovered.unchecked) + "\n", err=to_stderr)
-    count = f"{with_noun(len(discovered.cluster.nodes), 'node', ',')}, {with_noun(discovered.cluster.total(), 'accelerator', ',')}"
+    echo(nodes_table(discovery.cluster) + "\n", err=to_stderr)
+    if discovery.notes:
+        echo_findings(discovery.notes, err=to_stderr)
+    if discovery.unchecked:
+        echo(render_unchecked(discovery.unchecked) + "\n", err=to_stderr)
+    count = f"{with_noun(len(discovery.cluster.nodes), 'node', ',')}, {with_noun(discovery.cluster.total(), 'accelerator', ',')}"
     echo(f"found {count}" + (f"; wrote {output}" if output else ""), err=to_stderr)
     return OK

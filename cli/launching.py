@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 NOT_LAUNCHED, FAILED = "not launched: nothing is left running", "failed: nothing is left running"
 
 
-def echo_workers(workers: Sequence[Worker], allocations: Iterable[object], unchecked: Iterable[Unchecked]) -> None:
+def echo_workers(workers: Sequence[Worker], allocations: Iterable[object], unchecked_demands: Iterable[Unchecked]) -> None:
     """Print a row for each worker, replaced accelerators, and unchecked demands."""
     from ..report.table import table
     from ..report.text import render_unchecked
@@ -46,19 +46,19 @@ def echo_workers(workers: Sequence[Worker], allocations: Iterable[object], unche
         place = [str(worker.node_rank), worker.node, worker.ray_node[:8], str(worker.pid), f"{worker.local_rank}/{worker.local_world_size}"]
         rows.append([worker.component, f"{worker.rank}/{worker.world_size}", *place, ",".join(worker.sees) or "-", "as planned"])
     lines = "\n".join(escape(str(allocation)) for allocation in allocations)
-    echo("\n\n".join(filter(None, [table(rows, right=(2, 5)), lines, render_unchecked(unchecked)])))
+    echo("\n\n".join(filter(None, [table(rows, right=(2, 5)), lines, render_unchecked(unchecked_demands)])))
 
 
-def sizes(components: Iterable[str], nodes: Iterable[int], simulated: bool = False) -> tuple[str, str]:
+def sizes(components: Iterable[str], nodes: Iterable[int], is_simulated: bool = False) -> tuple[str, str]:
     """Format the component and the node of each worker: ("14 workers of 4 components", "2 simulated nodes")."""
     names, ranks = list(components), set(nodes)
     workers = f"{with_noun(len(names), 'worker', ',')} of {with_noun(len(set(names)), 'component')}"
-    return workers, with_noun(len(ranks), "simulated node" if simulated else "node", ",")
+    return workers, with_noun(len(ranks), "simulated node" if is_simulated else "node", ",")
 
 
-def sizes_of(workers: Sequence[Worker], simulated: bool) -> tuple[str, str]:
+def sizes_of(workers: Sequence[Worker], is_simulated: bool) -> tuple[str, str]:
     """Format the numbers of started workers and of their nodes."""
-    return sizes([worker.component for worker in workers], [worker.node_rank for worker in workers], simulated)
+    return sizes([worker.component for worker in workers], [worker.node_rank for worker in workers], is_simulated)
 
 
 def sizes_of_plan(plan: Plan) -> tuple[str, str]:

@@ -147,15 +147,15 @@ def _plan(job: DescribedJob) -> tuple[float, Assignment] | None:
     return None if tight or not (answer.planned and answer.plan) else (answer.planned.price[0] / SECOND, answer.plan.assignment)
 
 
-def _idle_of(job: DescribedJob, seconds: float, placed: Assignment) -> list[str]:
+def _idle_of(job: DescribedJob, seconds: float, assignment: Assignment) -> list[str]:
     """Return a line on idle accelerators, and on the prompts that fill all more quickly."""
-    idle, prompts = job.idle_accelerators(placed), job.sizes.even_prompts
+    idle, prompts = job.idle_accelerators(assignment), job.sizes.even_prompts
     if not idle:
         return []
     filling = job.change(prompts=prompts)
-    planned = _plan(filling) if prompts != job.request.prompts else None
-    if planned and not filling.idle_accelerators(planned[1]) and planned[0] / prompts < seconds / job.request.prompts:
-        idle += f"; with `--prompts {prompts}` none is: {planned[0]:.4g} seconds an iteration"
+    alternative = _plan(filling) if prompts != job.request.prompts else None
+    if alternative and not filling.idle_accelerators(alternative[1]) and alternative[0] / prompts < seconds / job.request.prompts:
+        idle += f"; with `--prompts {prompts}` none is: {alternative[0]:.4g} seconds an iteration"
     return [f"idle: {idle}"]
 
 

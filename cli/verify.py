@@ -122,8 +122,8 @@ def _echo_text(reports: Iterable[Report], inputs: Inputs, placements: bool, quie
         several = inputs.several or (report.program is not None and report.program.count > 1)
         text = render_brief(report, colour) if quiet else render(report, placements, sizes=not inputs.several, colour=colour)
         if verbose and report.ignored:
-            ignored = render_findings([item.finding for item in report.ignored], report.texts, colour)
-            text = f"ignored:\n\n{ignored}\n\n{text}"
+            ignored_text = render_findings([item.finding for item in report.ignored], report.texts, colour)
+            text = f"ignored:\n\n{ignored_text}\n\n{text}"
         if text:
             echo(text + ("\n" if several else ""), err)
     if (len(every) > 1 or inputs.several) and not (quiet and all(map(is_plain_ok, every))):

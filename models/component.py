@@ -137,9 +137,9 @@ class Component:
         """Return True if the component accepts this number of resources."""
         return self.least <= amount <= self.most and (not self.counts or self.least == self.most or holds(self.counts, amount))
 
-    def narrow_counts(self, least: int, most: int) -> Component:
+    def narrow_counts(self, minimum: int, most: int) -> Component:
         """Return the component with counts narrowed to a range, as far as possible."""
-        counts = intersection(self.counts, ((least, most),)) or ((least, most),)
+        counts = intersection(self.counts, ((minimum, most),)) or ((minimum, most),)
         return replace(self, least=counts[0][0], most=counts[-1][1], counts=counts if self.counts else ())
 
     @property

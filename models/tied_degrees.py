@@ -32,7 +32,7 @@ def with_degrees(problem: Problem, degrees: Mapping[str, Parallel]) -> Problem:
     )
     components = tuple(replace(component, parallel=all_degrees.get(component.name, component.parallel)) for component in job.components)
     if choice := follow(problem, degrees):
-        changes_of_names = {name: changed.named for name, changed in choice.changes.items()}
+        changes_of_names = {name: change.named for name, change in choice.changes.items()}
         components = tuple(replace(component, **changes_of_names.get(component.name, {})) for component in components)  # type: ignore[arg-type]
         job = replace(job, planning=replace(job.planning, ways=choice.ways, accepted=choice.accepted))
     choices = {name: choices_of for name, choices_of in job.choices.items() if name not in degrees}

@@ -48,12 +48,12 @@ def suggestions(text: str, line: int, column: int, dialect: str) -> list[Suggest
 def meaning(text: str, line: int, column: int, dialect: str) -> str:
     """Return the meaning of the key at a cursor; "" if unknown."""
     row = (*text.split("\n")[line : line + 1], "")[0]
-    word = next((found for found in re.finditer(r"[\w.-]+(?=\s*:)", row) if found.start() <= column <= found.end()), None)
+    word = next((match for match in re.finditer(r"[\w.-]+(?=\s*:)", row) if match.start() <= column <= match.end()), None)
     if word is None:
         return ""
     begins = sum(len(above) + 1 for above in text.split("\n")[:line]) + word.start()
-    found = suggestions(text[:begins], line, word.start(), dialect)
-    return next((suggestion.meaning for suggestion in found if suggestion.word == word.group()), "")
+    candidates = suggestions(text[:begins], line, word.start(), dialect)
+    return next((suggestion.meaning for suggestion in candidates if suggestion.word == word.group()), "")
 
 
 def path_at(text: str, line: int, column: int) -> tuple[list[str], str | None]:

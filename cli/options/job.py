@@ -67,11 +67,11 @@ class DescribedJob(NamedTuple):
         reason = f"# placewright: ignore[{IDLE}] {idle}\n" if is_warned else f"# {idle}\n" if idle else ""
         return configuration.replace(f"# {title}", f"{reason}# {title}", 1)
 
-    def idle_accelerators(self, placed: Assignment) -> str:
+    def idle_accelerators(self, assignment: Assignment) -> str:
         """Return a clause on idle accelerators, and if the batch is why; "" without any."""
-        total, used, even = self.cluster.total(), placed.count_held_together(placed.runs), self.sizes.even_total
-        by_batch = f", as {self.request.sequences} sequences divide among {even}" if used <= even < self.sizes.trainer[1] else ""
-        return f"{total - used} of {total} accelerators are idle{by_batch}" if used < total else ""
+        total, held_count, even = self.cluster.total(), assignment.count_held_together(assignment.runs), self.sizes.even_total
+        by_batch = f", as {self.request.sequences} sequences divide among {even}" if held_count <= even < self.sizes.trainer[1] else ""
+        return f"{total - held_count} of {total} accelerators are idle{by_batch}" if held_count < total else ""
 
     @property
     def sizes(self) -> JobSizes:

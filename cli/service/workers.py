@@ -78,10 +78,10 @@ class Worker(asyncio.SubprocessProtocol):
 
         No request has a lower limit than the pool.
         """
-        left = self._begun + self.requests[0].seconds - self._loop.time() if self.requests else 0
-        self._is_watched = left > 0
+        remaining = self._begun + self.requests[0].seconds - self._loop.time() if self.requests else 0
+        self._is_watched = remaining > 0
         if self._is_watched:
-            self._loop.call_later(min(left, self._pool.seconds), self._watch)
+            self._loop.call_later(min(remaining, self._pool.seconds), self._watch)
         elif self.requests:
             self._pool.replace(self, TimedOut(self.requests[0].seconds))
             self.kill()

@@ -361,14 +361,12 @@ def compose(
     if command.source.text:
         texts[command.source.name] = command.source
     texts.pop(source.name, None)
-    unchecked = [*missing, *(walk.unchecked if walk else ())]
+    reasons = [*missing, *(walk.unchecked if walk else ())]
     if main is None:
-        unchecked = [replace(reason, decides=True, add=reason.add or _HELP) for reason in unchecked]
+        reasons = [replace(reason, decides=True, add=reason.add or _HELP) for reason in reasons]
         why = "it chooses among texts that are not here; `--config-root DIR` names their folder"
-        unchecked += [Unchecked("PW013", setting.key, why) for setting in settings if setting not in (*value_settings, *group_settings)]
-    document = Document(
-        source, root, texts, walk is not None and walk.partial, tuple(join_missing(findings)), tuple(unchecked), environment
-    )
+        reasons += [Unchecked("PW013", setting.key, why) for setting in settings if setting not in (*value_settings, *group_settings)]
+    document = Document(source, root, texts, walk is not None and walk.partial, tuple(join_missing(findings)), tuple(reasons), environment)
     return replace(document, settings=settings)
 
 

@@ -188,7 +188,7 @@ def _followers(job: Job, changed_job: Job) -> Iterator[str]:
     for component in job.components:
         is_judged = component.name in job.planning.accepted and component.name in changed_job.planning.accepted
         if component.runs is None and (component.timed or is_judged) and component.name not in {*job.choices, *job.planning.tied}:
-            before, after = (_shape_by_arrangement(ways, component.name) for ways in (job.planning.ways, changed_job.planning.ways))
+            before, after = (_shape_by_arrangement(options, component.name) for options in (job.planning.ways, changed_job.planning.ways))
             new_fields = changes[component.name].named if component.name in changes else {}
             differs = (len(before) == len(after) and before != after) or (
                 is_judged and job.planning.accepted[component.name] != changed_job.planning.accepted[component.name]

@@ -202,8 +202,8 @@ def _read(source: Source, compose: Callable[[], Document], machines: Machines, d
             milder = (finding if finding.unusable else replace(finding, severity=Severity.WARNING) for finding in reading.findings)
             reading = replace(reading, findings=tuple(milder), proves=False)
         reading = _without_strays(reading, (*strays, *mismatched_release(file_dialect, composer.frameworks)))
-        unchecked = (*unsure, *(_decisive_if_placed(item, file_dialect.PLACES) for item in reading.unchecked))
-        reading = replace(reading, unchecked=unchecked, level=level, machines=cluster)
+        unchecked_items = (*unsure, *(_decisive_if_placed(item, file_dialect.PLACES) for item in reading.unchecked))
+        reading = replace(reading, unchecked=unchecked_items, level=level, machines=cluster)
     except UnusableInput as problem:
         document = document or _empty(source)
         findings = (*document.findings, *problem.findings)

@@ -86,8 +86,8 @@ class Reader(ABC):
         self._check_resolved()
         self.notes.settle()
         findings = (*self.document.findings, *self.interpolator.findings, *self.notes.findings)
-        unchecked = (*self.document.unchecked, *self.interpolator.unchecked, *self.notes.unchecked)
-        return Reading(self.document, self.NAME, problem, findings, unchecked, tuple(self.derivations), proves=self.notes.proves)
+        unchecked_items = (*self.document.unchecked, *self.interpolator.unchecked, *self.notes.unchecked)
+        return Reading(self.document, self.NAME, problem, findings, unchecked_items, tuple(self.derivations), proves=self.notes.proves)
 
     def _check_visible(self) -> None:
         """Report accelerators that a script shows twice, or that no node has."""

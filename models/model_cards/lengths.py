@@ -14,13 +14,13 @@ CODE = "PW403"
 
 def length_findings(models: Mapping[str, ModelUse], components: Mapping[str, Component]) -> Iterator[Finding]:
     """Yield a finding per model and length."""
-    seen = set[str]()
+    earlier_messages = set[str]()
     for name, use in models.items():
         lengths = use.lengths or _lengths_of_estimate(use, components[name]) if name in components and use.card else ()
         findings = [finding for length in lengths if (finding := _judge(name, use, length)) is not None]
         findings = [finding for finding in findings if finding.severity is Severity.ERROR][:1] or findings[:1]
-        yield from (finding for finding in findings if finding.message not in seen)
-        seen.update(finding.message for finding in findings)
+        yield from (finding for finding in findings if finding.message not in earlier_messages)
+        earlier_messages.update(finding.message for finding in findings)
 
 
 def _lengths_of_estimate(use: ModelUse, component: Component) -> tuple[Length, ...]:

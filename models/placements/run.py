@@ -138,8 +138,8 @@ class Runs(Sequence[Run]):
         if not 0 <= position < len(self):
             raise IndexError(f"run {index} of {len(self)}")
         repeat = bisect_right(self._starts, position) - 1
-        offset, inside = divmod(position - self._starts[repeat], len(self.repeats[repeat].runs))
-        return self.repeats[repeat].on(offset)[inside]
+        offset, remainder = divmod(position - self._starts[repeat], len(self.repeats[repeat].runs))
+        return self.repeats[repeat].on(offset)[remainder]
 
     def __iter__(self) -> Iterator[Run]:
         return (run for repeat in self.repeats for run in repeat)

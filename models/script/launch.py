@@ -296,6 +296,6 @@ def nested_text(
         at += [word.plain for word in words[at : at + 2]] == ["-s", "--"]
         return (text, words[at + 1 :]) if text is not None else None
     if name in _FACTS["remote"] and len(words) > 2:  # a whole command as a word
-        known = (("".join("_" if piece.unknown else piece.text for piece in word.pieces), word) for word in words[1:])
-        return next(((word, ()) for text, word in known if launches_in(text)), None)
+        candidates = (("".join("_" if piece.unknown else piece.text for piece in word.pieces), word) for word in words[1:])
+        return next(((word, ()) for text, word in candidates if launches_in(text)), None)
     return None

@@ -41,9 +41,9 @@ _GAP = re.compile(r"(?:[ \t\n]|\\\n)+|#[^\n]*")
 
 
 @lru_cache
-def _plain(stops: str, quoted: bool) -> re.Pattern[str]:
+def _plain(stops: str, is_quoted: bool) -> re.Pattern[str]:
     """Return the pattern of text without a special letter."""
-    special = '\\"$`' if quoted else "\\'\"$`~<>([" if stops in (_BLANKS, ")", "]") else "\\'\"$`~<>"
+    special = '\\"$`' if is_quoted else "\\'\"$`~<>([" if stops in (_BLANKS, ")", "]") else "\\'\"$`~<>"
     return re.compile(f"[^{re.escape(special + stops)}]+")
 
 
@@ -251,65 +251,65 @@ class Script:
             parts, position = self._read(start, end, _BLANKS)
             yield Word(parts, (start, min(position, end)))
 
-    def parts(self, start: int, end: int, quoted: bool = False) -> tuple[Part, ...]:
-        """Split a text into parts, as within double quotes if `quoted`."""
-        return self._read(start, end, "", quoted)[0]
+    def parts(self, start: int, end: int, is_quoted: bool = False) -> tuple[Part, ...]:
+        """Split a text into parts, as within double quotes if `is_quoted`."""
+        return self._read(start, end, "", is_quoted)[0]
 
-    def _within(self, start: int, stops: str, quoted: bool = False, depth: int = 0) -> tuple[tuple[Part, ...], int]:
+    def _within(self, start: int, stops: str, is_quoted: bool = False, depth: int = 0) -> tuple[tuple[Part, ...], int]:
         """Return the parts after an opening sign, and the offset of its closing sign."""
         check_depth(depth, start)
-        parts, position = self._read(start, len(self.text), stops, quoted, depth)
+        parts, position = self._read(start, len(self.text), stops, is_quoted, depth)
         if position >= len(self.text):
-            opened = self.text[start - 1 : start] if stops in "\"'`" else self.text[max(0, start - 2) : start]
-            raise Unreadable(f"what is opened by `{opened.strip()}` is not closed", start - 1)
+            opening = self.text[start - 1 : start] if stops in "\"'`" else self.text[max(0, start - 2) : start]
+            raise Unreadable(f"what is opened by `{opening.strip()}` is not closed", start - 1)
         return parts, position
 
-    def _read(self, start: int, end: int, stops: str, quoted: bool = False, depth: int = 0) -> tuple[tuple[Part, ...], int]:
+    def _read(self, start: int, end: int, stops: str, is_quoted: bool = False, depth: int = 0) -> tuple[tuple[Part, ...], int]:
         """Return the parts up to a sign of `stops` or the end, and the offset."""
-        text, position, plain, parts = self.text, start, _plain(stops, quoted), list[Part]()
-        nested = {_BLANKS: "()", ")": "()", "]": "[]"}.get(stops, "")
+        text, position, plain, parts = self.text, start, _plain(stops, is_quoted), list[Part]()
+        brackets = {_BLANKS: "()", ")": "()", "]": "[]"}.get(stops, "")
         while position < end and (letter := text[position]) not in stops:
             first, after = position, text[position + 1 : min(position + 2, end)]
             if match := plain.match(text, position, end):
                 position = match.end()
-                parts.append(Part("text", match[0], (first, position), quoted))
+                parts.append(Part("text", match[0], (first, position), is_quoted))
             elif letter == "\\":
                 position = min(position + 2, end)
-                stays = not after or (quoted and after not in '$`"\\\n')
+                is_kept = not after or (is_quoted and after not in '$`"\\\n')
                 if after != "\n":
-                    parts.append(Part("text", "\\" * stays + after, (first, position), True))
-            elif letter == "'" and not quoted:
+                    parts.append(Part("text", "\\" * is_kept + after, (first, position), True))
+            elif letter == "'" and not is_quoted:
                 position = text.find("'", position + 1) + 1
                 if not position:
                     raise Unreadable("`'` is not closed", first)
                 parts.append(Part("text", text[first + 1 : position - 1], (first + 1, position - 1), True))
-            elif letter == '"' and (not quoted or "}" in stops):  # within an expansion, quotes nest
+            elif letter == '"' and (not is_quoted or "}" in stops):  # within an expansion, quotes nest
                 inner, position = self._within(first + 1, '"', True, depth + 1)
                 parts += inner or [Part("text", "", (position, position), True)]
                 position += 1
             elif letter == "$":
-                part, position = self._dollar(first, end, quoted, depth + 1)
+                part, position = self._dollar(first, end, is_quoted, depth + 1)
                 parts.append(part)
-            elif letter == "`" or (letter in "<>" and not quoted and after == "("):
-                kind, inside, closer = ("command", first + 1, "`") if letter == "`" else ("process", first + 2, ")")
-                close = self._within(inside, closer, depth=depth + 1)[1]
+            elif letter == "`" or (letter in "<>" and not is_quoted and after == "("):
+                kind, content_start, closer = ("command", first + 1, "`") if letter == "`" else ("process", first + 2, ")")
+                close = self._within(content_start, closer, depth=depth + 1)[1]
                 position = close + 1
-                parts.append(Part(kind, "", (first, position), quoted, (inside, close)))
-            elif letter == nested[:1] and not quoted:
-                inner, close = self._within(first + 1, nested[1], depth=depth + 1)
+                parts.append(Part(kind, "", (first, position), is_quoted, (content_start, close)))
+            elif letter == brackets[:1] and not is_quoted:
+                inner, close = self._within(first + 1, brackets[1], depth=depth + 1)
                 position = close + 1
-                parts += [Part("text", letter, (first, first + 1)), *inner, Part("text", nested[1], (close, position))]
+                parts += [Part("text", letter, (first, first + 1)), *inner, Part("text", brackets[1], (close, position))]
             else:
                 position += 1
-                is_tilde = letter == "~" and _BEFORE_TILDE.fullmatch(text, start, first) and not quoted and after in ("", "/")
+                is_tilde = letter == "~" and _BEFORE_TILDE.fullmatch(text, start, first) and not is_quoted and after in ("", "/")
                 place = (first, position)
-                parts.append(Part("tilde" if is_tilde else "text", letter, place, quoted))
+                parts.append(Part("tilde" if is_tilde else "text", letter, place, is_quoted))
         return tuple(parts), position
 
-    def _dollar(self, start: int, end: int, quoted: bool, depth: int) -> tuple[Part, int]:
+    def _dollar(self, start: int, end: int, is_quoted: bool, depth: int) -> tuple[Part, int]:
         text, after = self.text, self.text[start + 1 : start + 2]
         if after == "{":
-            return self._read_braced(start, quoted, depth)
+            return self._read_braced(start, is_quoted, depth)
         if after == "(":
             position, is_sum = start + 2, False
             if text.startswith("(", position):
@@ -317,17 +317,17 @@ class Script:
                 is_sum = text.startswith(")", position)
             close = self._within(position, ")", depth=depth)[1]
             kind, width = ("sum", 2) if is_sum else ("command", 1)
-            return Part(kind, "", (start, close + 1), quoted, (start + 1 + width, close + 1 - width)), close + 1
-        if after == "[" or (after == "'" and not quoted):
+            return Part(kind, "", (start, close + 1), is_quoted, (start + 1 + width, close + 1 - width)), close + 1
+        if after == "[" or (after == "'" and not is_quoted):
             close = self._within(start + 2, "]" if after == "[" else "'", after == "'", depth)[1]
-            return Part("parameter", "", (start, close + 1), quoted), close + 1
+            return Part("parameter", "", (start, close + 1), is_quoted), close + 1
         name = _PARAMETER.match(text, start + 1, end)
         if name is None:  # `$"..."` is a text in quotes
-            text = "" if after == '"' and not quoted else "$"
-            return Part("text", text, (start, start + 1), quoted), start + 1
-        return Part("parameter", name[0], (start, name.end()), quoted), name.end()
+            text = "" if after == '"' and not is_quoted else "$"
+            return Part("text", text, (start, start + 1), is_quoted), start + 1
+        return Part("parameter", name[0], (start, name.end()), is_quoted), name.end()
 
-    def _read_braced(self, start: int, quoted: bool, depth: int) -> tuple[Part, int]:
+    def _read_braced(self, start: int, is_quoted: bool, depth: int) -> tuple[Part, int]:
         text, head = self.text, _HEAD.match(self.text, start + 2)
         position, index = head.end() if head else start + 2, None
         if head and text.startswith("[", position):
@@ -337,9 +337,9 @@ class Script:
         operator = _OPERATOR.match(text, position) if head else None
         sign, arguments = operator[0] if operator else "", tuple[tuple[Part, ...], ...]()
         if operator is None:
-            close = self._within(position, "}", quoted, depth)[1]
+            close = self._within(position, "}", is_quoted, depth)[1]
         else:
-            stops, in_quotes = f"{sign[0]}}}" if sign[0] == "/" or sign == ":" else "}", quoted and sign[-1] in "-+=?"
+            stops, in_quotes = f"{sign[0]}}}" if sign[0] == "/" or sign == ":" else "}", is_quoted and sign[-1] in "-+=?"
             argument, close = self._within(operator.end(), stops, in_quotes, depth)
             arguments = (argument,)
             if text[close] != "}":
@@ -347,5 +347,5 @@ class Script:
                 arguments = (*arguments, argument)
         place = (start, close + 1)
         if head is None or (head[1] if operator else close > position):
-            return Part("parameter", "", place, quoted), close + 1
-        return Part("parameter", head[2], place, quoted, (0, 0), index, sign, arguments, head[1] is not None), close + 1
+            return Part("parameter", "", place, is_quoted), close + 1
+        return Part("parameter", head[2], place, is_quoted, (0, 0), index, sign, arguments, head[1] is not None), close + 1

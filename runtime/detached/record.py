@@ -182,10 +182,10 @@ def workers_of(running: Launch) -> tuple[Worker, ...]:
     )  # fmt: skip
 
 
-def record_of(name: str, file: str, running: Launch, simulated: bool, log_dir: str = "") -> Record:
+def record_of(name: str, file: str, running: Launch, is_simulated: bool, log_dir: str = "") -> Record:
     """Build the record of a running launch of this process."""
     return Record(
-        name=name, state=RUNNING, since=time.time(), pid=os.getpid(), file=file, simulated=simulated, address=running.address,
+        name=name, state=RUNNING, since=time.time(), pid=os.getpid(), file=file, simulated=is_simulated, address=running.address,
         digest=running.plan.digest, workers=workers_of(running), given=tuple(map(str, running.given)),
         restarts=running.restarts.used, allowed=running.restarts.allowed, recoveries=tuple(map(str, running.recoveries)),
         unchecked=running.unchecked,
@@ -243,9 +243,9 @@ class Claim:
         if self.record is not None:
             self.change(state=RECOVERING, findings=failure.findings, restarts=self.record.restarts + 1)
 
-    def keep(self, running: Launch, file: str, simulated: bool, log_dir: str) -> Record:
+    def keep(self, running: Launch, file: str, is_simulated: bool, log_dir: str) -> Record:
         """Write record and plan of a running launch for other processes; return the record."""
-        record = record_of(self.name, file, running, simulated, log_dir)
+        record = record_of(self.name, file, running, is_simulated, log_dir)
         write_whole(self.path / PLAN, plan_to_json(running.plan))
         self.write(record)
         return record

@@ -164,8 +164,8 @@ class RayPort:
         except ValueError:
             raise Died(f"there is no process `{name}`") from None
 
-    def ask(self, actor: Actor, method: str, /, *arguments: Any, **named: Any) -> Ticket:
-        return getattr(actor, method).remote(*arguments, **named)
+    def ask(self, actor: Actor, method: str, /, *arguments: Any, **keywords: Any) -> Ticket:
+        return getattr(actor, method).remote(*arguments, **keywords)
 
     def run(self, hold: Hold, bundle: int, resources: Mapping[str, float], function: Callable[..., Any], *arguments: Any) -> Ticket:
         custom = {name: amount for name, amount in resources.items() if name not in ("CPU", "GPU")}

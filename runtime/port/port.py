@@ -160,7 +160,7 @@ class Port(Protocol):
     def find(self, name: str) -> Actor:
         """Return the process of this name, started elsewhere. Raises Died if there is none."""
 
-    def ask(self, actor: Actor, method: str, /, *arguments: Any, **named: Any) -> Ticket:
+    def ask(self, actor: Actor, method: str, /, *arguments: Any, **keywords: Any) -> Ticket:
         """Call a method of a process. A Ticket among the arguments is replaced by its answer."""
 
     def run(self, hold: Hold, bundle: int, resources: Mapping[str, float], function: Callable[..., Any], *arguments: Any) -> Ticket:

@@ -141,10 +141,10 @@ BEAT, BEATS_LOST = 500, 1500
 class ChannelFailed(Exception):
     """Call without an answer of `ranks`; `lost`: the channel is unusable."""
 
-    def __init__(self, ranks: Sequence[int], reason: str, lost: bool) -> None:
+    def __init__(self, ranks: Sequence[int], reason: str, is_lost: bool) -> None:
         self.ranks = tuple(ranks)
         self.reason = reason
-        self.lost = lost
+        self.lost = is_lost
         super().__init__(f"{_words(ranks)} {reason}")
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -64,8 +64,8 @@ def node_demand(match: Match, cpus: float = 0, part: int = 0, share: bool = Fals
     vendor = vendor_of(match.node.accelerator_type)
     resources = {match.ray.presence: PRESENCE}
     if vendor is not None and match.held:
-        occupied = match.node.taken.bit_count()
-        whole = plan_accelerators(match.node) - occupied if occupied else ray_accelerators(match.node, match.ray)
+        occupancy = match.node.taken.bit_count()
+        whole = plan_accelerators(match.node) - occupancy if occupancy else ray_accelerators(match.node, match.ray)
         resources = {vendor.resource: float(part if part and share else whole)}
     if cpus:
         resources["CPU"] = cpus
@@ -170,10 +170,10 @@ class Reservation:
     Bundle i of the group is `wanted[i]`. Releasing it ends every worker in it.
     """
 
-    def __init__(self, port: Port, name: str, wanted: Sequence[NodeDemand]) -> None:
+    def __init__(self, port: Port, name: str, demands: Sequence[NodeDemand]) -> None:
         self.port = port
         self.name = name
-        self.wanted = tuple(wanted)
+        self.wanted = tuple(demands)
         self.hold: Hold = None
 
     def acquire(self, limit: float = WAIT_LIMIT) -> None:

@@ -59,7 +59,7 @@ def query_granted(reservation: Reservation, matches: Mapping[int, Match], parts:
     for resource in sorted({vendor.resource for rank in parts if (vendor := vendor_of(matches[rank].node.accelerator_type))}):
         nodes = {matches[rank].ray.node_id: matches[rank].ray for rank in parts}
         ids_of_demands = accelerators_given(reservation.port, reservation.hold, reservation.wanted, resource, nodes)
-        ids |= {wanted.bundle.node_id: ids_there for wanted, ids_there in zip(reservation.wanted, ids_of_demands) if ids_there}
+        ids |= {demand.bundle.node_id: ids_there for demand, ids_there in zip(reservation.wanted, ids_of_demands) if ids_there}
     faults: list[Finding] = []
     replacements: list[GrantedAccelerators] = []
     for rank, mask in parts.items():

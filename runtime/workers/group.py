@@ -97,7 +97,7 @@ class WorkerGroup(Calls):
             pending[self.port.ask(worker, CONSTRUCT, name, member.arguments, dict(member.named), first)] = rank
         return pending
 
-    def request(self, rank: int, method: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> Ticket:
+    def request(self, rank: int, method: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Ticket:
         """Call a method of a worker, without waiting. Ended workers: LaunchFailed (PW704)."""
         if not self.workers:
             raise build_failure(
@@ -105,8 +105,8 @@ class WorkerGroup(Calls):
             )
         self.calls[self.component] += 1
         if isinstance(self.worker, str) and method != WRITE:
-            return self.port.ask(self.workers[rank], INVOKE, method, *arguments, **named)
-        return self.port.ask(self.workers[rank], method, *arguments, **named)
+            return self.port.ask(self.workers[rank], INVOKE, method, *arguments, **keywords)
+        return self.port.ask(self.workers[rank], method, *arguments, **keywords)
 
     def answer(self, ticket: Ticket, rank: int, doing: str) -> Any:
         """Return the answer of a finished ticket. LaunchFailed: PW703, PW704, PW709."""
@@ -136,7 +136,7 @@ Pending = dict[Ticket, tuple[WorkerGroup, int]]
 
 
 def call_all(
-    groups: Mapping[str, WorkerGroup], method: str, arguments: tuple[Any, ...] = (), named: Mapping[str, Any] | None = None,
+    groups: Mapping[str, WorkerGroup], method: str, arguments: tuple[Any, ...] = (), keywords: Mapping[str, Any] | None = None,
     timeout: float | None = None, through: str = "",
 ) -> dict[str, list[Any]]:  # fmt: skip
     """Call a method of several groups at once; return component -> results. Raises as `call`.
@@ -147,8 +147,8 @@ def call_all(
     for group in groups.values():
         group.must_have(method)
     for group in groups.values():
-        arguments, named = share(group.port, arguments, named or {})
-        pending |= {group.request(rank, through or method, arguments, named): (group, rank) for rank in group.ranks}
+        arguments, keywords = share(group.port, arguments, keywords or {})
+        pending |= {group.request(rank, through or method, arguments, keywords): (group, rank) for rank in group.ranks}
     results: dict[str, list[Any]] = {name: [None] * group.world_size for name, group in groups.items()}
     within = "" if timeout is None else f" within {timeout:g} s"
     for group, rank, ticket in as_done(pending, timeout, f"have not answered `{method}`{within}", CALL_HELP):

@@ -25,24 +25,24 @@ _NAMES_A_FILE = re.compile("FILE|PATH|DIR|PLUGIN|CONFIG")
 INTERPRETER = "python_interpreter_path"
 
 
-def find_untrusted(plan: Plan, trusted: Collection[str]) -> Iterator[Finding]:
-    """Yield a PW711 per interpreter and per possibly harmful variable not in `trusted`."""
+def find_untrusted(plan: Plan, allowlist: Collection[str]) -> Iterator[Finding]:
+    """Yield a PW711 per interpreter and per possibly harmful variable not in `allowlist`."""
     groups = {run.node_group for name in plan.components for run in plan.assignment.of(name)}
     for group in plan.cluster.declared:
         harmful = dict.fromkeys(name for config in group.env_configs for name, value in config.env_vars if not is_harmless(name, value))
         for name in harmful if group.label in groups else ():
-            if name not in trusted:
+            if name not in allowlist:
                 message = f"node group `{group.label}` sets `{name}`, which may make the workers run other code"
                 yield error("PW711", group.label, message, help=f"if you trust the file, add `--trust-env {name}`", witnesses=(name,))
-        if INTERPRETER not in trusted and group.label in groups and any(config.python_interpreter_path for config in group.env_configs):
+        if INTERPRETER not in allowlist and group.label in groups and any(config.python_interpreter_path for config in group.env_configs):
             message = f"node group `{group.label}` names a `{INTERPRETER}`, which the workers would run in"
             help = f"if you trust the file, add `--trust-env {INTERPRETER}`"
             yield error("PW711", group.label, message, help=help, witnesses=(INTERPRETER,))
 
 
-def check_trusted(plan: Plan, trusted: Collection[str]) -> None:
+def check_trusted(plan: Plan, allowlist: Collection[str]) -> None:
     """Raise LaunchFailed (PW711) for the findings of `find_untrusted`."""
-    findings = tuple(find_untrusted(plan, trusted))
+    findings = tuple(find_untrusted(plan, allowlist))
     if findings:
         raise LaunchFailed(*findings)
 

@@ -155,7 +155,7 @@ def survey_real_nodes(port: Port) -> Survey:
     return Survey(*survey(port, real)) if real else NO_SURVEY
 
 
-def match_machines(plan: Plan, available: Sequence[RayNode], seen: Survey = NO_SURVEY, share_nodes: bool = False) -> dict[int, Match]:
+def match_machines(plan: Plan, available: Sequence[RayNode], survey: Survey = NO_SURVEY, share_nodes: bool = False) -> dict[int, Match]:
     """Return node rank -> Match, for every node that carries a process of the plan.
 
     Raises LaunchFailed (PW702) with all shortages and deviations from the plan: nodes, numbers of
@@ -164,12 +164,12 @@ def match_machines(plan: Plan, available: Sequence[RayNode], seen: Survey = NO_S
     are reserved only in part (`share_nodes`), because other accelerators may replace them.
     """
     matches, faults = pair_up(plan, available)
-    kinds, masks, used = hardware_there(available), held_masks(plan), _other_kinds(plan)
+    kinds, masks, hardware = hardware_there(available), held_masks(plan), _other_kinds(plan)
     for rank, match in matches.items():
-        report = None if is_simulated(match.ray) else seen.reports.get(match.ray.node_id)
+        report = None if is_simulated(match.ray) else survey.reports.get(match.ray.node_id)
         mask = masks.get(rank, 0)
         compared_mask = 0 if share_nodes and is_shareable_part(plan, match, mask) else mask
-        for message, help, amount in _differences(match, report, kinds, used.get(rank, set()), compared_mask):
+        for message, help, amount in _differences(match, report, kinds, hardware.get(rank, set()), compared_mask):
             faults.append(error("PW702", match.node.name, f"{match.where} {message}", help=help, witnesses=(rank,), amount=amount))
     if faults:
         raise LaunchFailed(*sorted(faults, key=lambda finding: finding.witnesses))
@@ -187,11 +187,11 @@ def hardware_there(available: Sequence[RayNode]) -> dict[str, dict[str, int]]:
 
 
 def _differences(
-    match: Match, report: Report | None, kinds: Mapping[str, Mapping[str, int]], used: Collection[str], held: int
+    match: Match, report: Report | None, kinds: Mapping[str, Mapping[str, int]], hardware: Collection[str], held_mask: int
 ) -> Iterator[tuple[str, str, int]]:
     """Yield (difference, help, amount) of a node.
 
-    `used`: types of hardware besides accelerators; `held`: mask of accelerators named by id.
+    `hardware`: types of hardware besides accelerators; `held_mask`: mask of accelerators named by id.
     """
     node, machine = match.node, machine_of(match.ray, report)
     models = sorted({device.model for device in machine.devices if not same_model(node.accelerator_model, device.model)})
@@ -201,12 +201,12 @@ def _differences(
     if smallest_memory is not None and node.accelerator_memory is not None and smallest_memory < node.accelerator_memory * (1 - SLACK):
         message = f"has accelerators with {smallest_memory} MiB of memory, the plan says {node.accelerator_memory} MiB"
         yield message, _HELP, node.accelerator_memory - smallest_memory
-    for kind in sorted(used):  # as far as Ray counts it
+    for kind in sorted(hardware):  # as far as Ray counts it
         has, need = kinds.get(kind.lower(), {}).get(match.ray.node_id, 0), match.node.count(kind)
         if kind.lower() in kinds and has < need:
             yield f"needs {need} `{kind}`, it has {has}", f"start Ray there with `--resources` that names its `{kind}`", need - has
     if report is not None:
-        yield from _ids(match, machine, report, held)
+        yield from _ids(match, machine, report, held_mask)
 
 
 def _other_kinds(plan: Plan) -> dict[int, set[str]]:
@@ -219,12 +219,12 @@ def _other_kinds(plan: Plan) -> dict[int, set[str]]:
     return kinds
 
 
-def _ids(match: Match, machine: Machine, report: Report, held: int) -> Iterator[tuple[str, str, int]]:
+def _ids(match: Match, machine: Machine, report: Report, held_mask: int) -> Iterator[tuple[str, str, int]]:
     """Compare accelerators that processes use: missing ones, and ones in use by others."""
-    known = {position_of(device.id, report): device for device in machine.devices}
+    devices = {position_of(device.id, report): device for device in machine.devices}
     absent, busy = [], []
-    for id in (accelerator.physical_id for accelerator in match.node.accelerators if held >> accelerator.index & 1):
-        device = known.get(position_of(id, report))
+    for id in (accelerator.physical_id for accelerator in match.node.accelerators if held_mask >> accelerator.index & 1):
+        device = devices.get(position_of(id, report))
         if device is None:
             absent.append(id)
         elif device.taken:

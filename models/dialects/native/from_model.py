@@ -39,14 +39,14 @@ def native_file(request: JobRequest, cluster: Cluster, limits: FileLimits = ANY_
     model = _model(request, sizes.card)
     most = sizes.parallel("actor", run, split).tp if limits.actor_leads and run.sharding == DISTRIBUTED else sizes.near
     components: Data = {"rollout": {**solid, **_engine(sizes, model, most)}}
-    trained: Data = {"sequence": run.sequence, "sharding": run.sharding, "micro_batch": run.micro_batch}
-    trained |= {"expert_tp": run.expert_tp} if run.expert_tp else {}
+    training: Data = {"sequence": run.sequence, "sharding": run.sharding, "micro_batch": run.micro_batch}
+    training |= {"expert_tp": run.expert_tp} if run.expert_tp else {}
     for name in request.beside_rollout:
         parallel = sizes.parallel("actor" if limits.one_pool else name, run, split)
         degrees = {degree: size for degree in DEGREES if (size := getattr(parallel, degree)) > 1}
         components[name] = {
             "accelerators": _counts(sizes, run, parallel), **solid, **({"parallel": degrees} if degrees else {}),
-            "estimate": {**model, **trained, **({} if name == "reference" else {"optimizer": "adam"}), "offload": True}, **colocation,
+            "estimate": {**model, **training, **({} if name == "reference" else {"optimizer": "adam"}), "offload": True}, **colocation,
         }  # fmt: skip
     chain = " => ".join(name for name in components if name != "critic")
     batch = {name: getattr(request, name) for name in ("prompts", "samples", "prompt", "response", "mean_response")}

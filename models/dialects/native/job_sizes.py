@@ -104,8 +104,8 @@ class JobSizes:
     def trainer(self) -> tuple[str, int]:
         """Accelerator model that trains, with most operations a second, and its number."""
         counts, speeds = Counter[str](), speeds_of(self.cluster)
-        for alike in self.cluster.alike:
-            counts[alike.node.accelerator_model] += alike.count * len(alike.node.accelerators)
+        for node_kind in self.cluster.alike:
+            counts[node_kind.node.accelerator_model] += node_kind.count * len(node_kind.node.accelerators)
 
         def power(model: str) -> float:
             speed, _ = speeds.get(model, (None, 0))

@@ -58,11 +58,11 @@ def read(document: Document, machines: Machines, level: str = DEFAULT_LEVEL) -> 
     if cluster is UNKNOWN:
         cluster = cluster.with_groups(NodeGroup(label, (), ACCELERATOR) for label in sorted(_named_groups(values.get("components"))))
     problem = None if cluster is None else _problem(values, cluster, source, level, findings)
-    unchecked = [*document.unchecked, *interpolator.unchecked]
+    unchecked_items = [*document.unchecked, *interpolator.unchecked]
     if cluster is not None and not cluster.counted:
         why = "the number of nodes is not given" if isinstance(machines, DeclaredNodes) else "the cluster is not given"
-        unchecked.append(Unchecked("PW102", "", why, True, "Pass `--cluster 2x8xH100`, or write `cluster: 2x8xH100`"))
-    return Reading(document, NAME, problem, (*interpolator.findings, *findings), tuple(unchecked))
+        unchecked_items.append(Unchecked("PW102", "", why, True, "Pass `--cluster 2x8xH100`, or write `cluster: 2x8xH100`"))
+    return Reading(document, NAME, problem, (*interpolator.findings, *findings), tuple(unchecked_items))
 
 
 def _named_groups(components: Value | None) -> set[str]:

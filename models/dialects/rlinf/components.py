@@ -252,10 +252,10 @@ def names_in(placements: MapNode | None) -> dict[str, Span]:
 def read_components(context: Context, value: MapNode) -> tuple[Component, ...]:
     """Return the components with a readable placement; those of unknown place have no runs."""
     components: dict[str, Component] = {}
-    seen: set[str] = set()
+    earlier_names: set[str] = set()
     runs = 0
     for entry in value:
-        names = _names(context.notes, value, entry, seen)
+        names = _names(context.notes, value, entry, earlier_names)
         base = _entry(context, entry, next(iter(names), entry.key.text), value.flow)
         runs += len(base.runs or ()) * len(names) if base else 0
         if runs > MAX_RUNS:
@@ -267,11 +267,11 @@ def read_components(context: Context, value: MapNode) -> tuple[Component, ...]:
     return tuple(components.values())
 
 
-def _names(notes: Notes, owner: MapNode, entry: Entry, seen: set[str]) -> dict[str, Span]:
+def _names(notes: Notes, owner: MapNode, entry: Entry, earlier_names: set[str]) -> dict[str, Span]:
     """Return the components of a key such as `actor,rollout`, with their spans."""
     text, names = notes.text(entry.key, entry.key.text), dict[str, Span]()
     pieces = text.text.split(",")
-    remaining = ",".join(name for name in dict.fromkeys(piece.strip() for piece in pieces) if name and name not in seen)
+    remaining = ",".join(name for name in dict.fromkeys(piece.strip() for piece in pieces) if name and name not in earlier_names)
     edit = text.replace(remaining, owner.flow) if remaining else notes.remove(owner, entry)
     if remaining and owner.entry(remaining) is not None:
         edit = None
@@ -281,11 +281,11 @@ def _names(notes: Notes, owner: MapNode, entry: Entry, seen: set[str]) -> dict[s
         span, help = text.part(start, start + len(name)), f"write `{remaining}`" if remaining and edit else "remove one of the two"
         if not name:
             report(notes, "empty name", entry.key.text, span, edit, help=f"write `{remaining}`" if remaining else "write a name")
-        elif name in seen:
+        elif name in earlier_names:
             report(notes, "placed twice", name, span, edit, help=help)
         else:
             names[name] = span
-            seen.add(name)
+            earlier_names.add(name)
         position += len(piece) + 1
     return names
 

@@ -265,13 +265,13 @@ def _read_label(notes: Notes, group: MapNode, labels: set[str]) -> str | None:
 def _check_over_groups(notes: Notes, items: Sequence[Value], groups: list[DeclaredGroup]) -> None:
     """Note nodes whose hardware is configured in two groups, which RLinf refuses."""
     first: dict[tuple[int, str], str] = {}
-    seen = set()
+    clashes = set()
     for group in groups:
         for rank, device in group.hardware.devices if group.hardware else ():
             label = first.setdefault((rank, device.type), group.label)
-            if label == group.label or (device.type, label, group.label) in seen:
+            if label == group.label or (device.type, label, group.label) in clashes:
                 continue
-            seen.add((device.type, label, group.label))
+            clashes.add((device.type, label, group.label))
             at = next(item for item in items if (name := find(item, "label")) and str(plain(name)) == group.label)
             report(notes, "hardware in two groups", group.label, at, node=rank, type=device.type, first=label, kind=kind_of(at))
 

@@ -202,12 +202,12 @@ def read_hardware(notes: Notes, value: Value, group: str, nodes: Ranks) -> Group
     if configs is None or items is None:
         return GroupHardware(kind, (), False)
     devices: list[tuple[int, Hardware]] = []
-    seen: set[str] = set()
+    earlier_texts: set[str] = set()
     for item in items:
         device, text = _device(reader, kind, item, nodes), json.dumps(plain(item), sort_keys=True, default=str)
-        if text in seen:
+        if text in earlier_texts:
             report(notes, "hardware listed twice", group, item, type=kind)
-        seen.add(text)
+        earlier_texts.add(text)
         devices += [device] if device else []
     complete = len(devices) == len(items)
     return GroupHardware(kind, tuple(devices), complete, complete and _is_open(reader, kind, configs, nodes, {rank for rank, _ in devices}))

@@ -52,13 +52,13 @@ def with_own_groups(document: Document, contents: dict[str, object]) -> Document
     except Unmergeable:
         return document
     paths, spans = [DefaultsNode(entry).path for entry in absent.values()], [entry.span for entry in absent.values()]
-    named, verb = ", ".join(f"`{_FOLDER}/{name}`" for name in absent), are(len(absent))
-    message = f"{named} {verb} not here, so what {release} itself has of this name is taken"
+    names, verb = ", ".join(f"`{_FOLDER}/{name}`" for name in absent), are(len(absent))
+    message = f"{names} {verb} not here, so what {release} itself has of this name is taken"
     note = Finding("PW122", Severity.NOTE, "", message, spans[0], help="name the folder of your own with `--config-root DIR`")
     findings = (*(finding for finding in document.findings if finding.code != "PW122" or finding.span not in spans), note)
-    unchecked = tuple(item for item in document.unchecked if item.rule != "PW013" or item.subject not in paths)
-    included = {**document.included, **{source.name: source for source in sources}}
-    return replace(document, root=root, partial=False, findings=findings, unchecked=unchecked, included=included)
+    unchecked_items = tuple(item for item in document.unchecked if item.rule != "PW013" or item.subject not in paths)
+    included_files = {**document.included, **{source.name: source for source in sources}}
+    return replace(document, root=root, partial=False, findings=findings, unchecked=unchecked_items, included=included_files)
 
 
 def _open(content: Value) -> Value:

@@ -127,8 +127,8 @@ class Profile:
     @cached_property
     def groups(self) -> dict[str, Any]:
         """Content of the texts in `examples/config`, by name."""
-        known = ((name, self._select(runs)) for name, runs in fact_file("groups").items())
-        return {name: content[0] for name, content in known if content is not None}
+        selections = ((name, self._select(runs)) for name, runs in fact_file("groups").items())
+        return {name: content[0] for name, content in selections if content is not None}
 
     @cached_property
     def megatron_keys(self) -> dict[str, list[Any]]:

@@ -93,9 +93,9 @@ class Configuration(Settings):
     def resolve_key(self, path: str) -> str:
         """See `Settings.resolve_key`: the first along the references with a value."""
         if path not in self._meant:
-            seen, last = set[str](), path
-            while self.table and last not in self.instead and last not in seen and self.at(last) is None:
-                seen.add(last)
+            visited_paths, last = set[str](), path
+            while self.table and last not in self.instead and last not in visited_paths and self.at(last) is None:
+                visited_paths.add(last)
                 last = self._follow_reference(self.table, last)
             self._meant[path] = last
         return self._meant[path]

@@ -363,11 +363,11 @@ def _evidence_of_settings(document: Document, name: str) -> Iterator[tuple[str, 
     catalog, all_releases = configurations(), (1 << len(releases().names)) - 1
     for group, option in find_choices(document, name):
         yield f"{group}={option}", catalog.option_in(name, group, option) if option is not None else 0
-    seen = set[str]()
+    earlier_keys = set[str]()
     for setting in document.settings:
-        if "/" in setting.key or setting.package is not None or setting.key in seen:
+        if "/" in setting.key or setting.package is not None or setting.key in earlier_keys:
             continue
-        seen.add(setting.key)
+        earlier_keys.add(setting.key)
         if setting.kind is Mark.CHANGE or setting.kind is Mark.DELETE:
             yield setting.key, catalog.find_releases(name, setting.key)
         # Hydra adds a key only if it is missing.

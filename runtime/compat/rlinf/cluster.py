@@ -46,10 +46,10 @@ Whole ids could make the text too long for an environment variable.
 """
 
 
-def describe(machines: Machines, nodes: Sequence[RayNode], trusted: Collection[str], environment: Collection[str] = ()) -> str:
+def describe(machines: Machines, nodes: Sequence[RayNode], trusted_names: Collection[str], environment: Collection[str] = ()) -> str:
     """Describe machines, shortened Ray ids, trusted and forwarded variables."""
     ids = [node.node_id[:SHOWN] for node in nodes]
-    data = {"machines": cluster_to_data(machines), "ids": ids, "trusted": list(trusted), "environment": list(environment)}
+    data = {"machines": cluster_to_data(machines), "ids": ids, "trusted": list(trusted_names), "environment": list(environment)}
     return b64encode(zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 9)).decode()
 
 
@@ -120,13 +120,13 @@ class CurrentInstance(type):
     whatever the arguments.
     """
 
-    def __call__(cls, *arguments: Any, **named: Any) -> Any:
+    def __call__(cls, *arguments: Any, **keywords: Any) -> Any:
         """Return the current object, or construct a new one."""
-        call_arguments = (arguments, named)
-        current = cls._find_open() if RLINF_ARGUMENTS.issuperset(named) else None
+        call_arguments = (arguments, keywords)
+        current = cls._find_open() if RLINF_ARGUMENTS.issuperset(keywords) else None
         if current is not None and call_arguments in (current.call_arguments, NO_ARGUMENTS):
             return current
-        instance = super().__call__(*arguments, **named)
+        instance = super().__call__(*arguments, **keywords)
         instance.call_arguments = call_arguments
         return instance
 
@@ -255,10 +255,10 @@ class Cluster(metaclass=CurrentInstance):
         """Raise LaunchFailed (PW702) unless all nodes of the plan exist, large enough."""
         for rank in used_nodes(plan):
             available = len(self.machines.nodes[rank].accelerators) if rank < self.num_nodes else None
-            required = len(plan.cluster.nodes[rank].accelerators)
-            if available is None or required > available:
+            demand = len(plan.cluster.nodes[rank].accelerators)
+            if available is None or demand > available:
                 has = "is not there" if available is None else f"has {available}"
-                message = f"the plan is for a node {rank} with {with_noun(required, 'accelerator')}, and that of this cluster {has}"
+                message = f"the plan is for a node {rank} with {with_noun(demand, 'accelerator')}, and that of this cluster {has}"
                 raise build_failure("PW702", plan.cluster.name(rank), message, "solve for the cluster that is there", rank)
 
     def start(self, plan: Plan, make: Callable[[Port], WorkerGroup], timeout: float) -> RunningGroup:

@@ -62,7 +62,7 @@ def _size(port: Port, name: str) -> int | None:
     return int(reports[0]["environment"]["WORLD_SIZE"]) if reports else None
 
 
-def members_in(cluster: Cluster, plan: Plan, name: str, arguments: Sequence[Any], named: Mapping[str, Any]) -> list[Member]:
+def members_in(cluster: Cluster, plan: Plan, name: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> list[Member]:
     """Return the processes of a group in rank order, named ``NAME:RANK``."""
     master = cluster.get_node_ip(plan.placements(name)[0].node_rank)
     common = {**forwarded_variables(cluster.environment), VARIABLE: cluster.description}
@@ -73,7 +73,7 @@ def members_in(cluster: Cluster, plan: Plan, name: str, arguments: Sequence[Any]
         rlinf_variables = rlinf_environment(cluster.machines, placement, NAMESPACE, address)
         environment = {**rlinf_variables, **common, **member_of_plan.environment}
         return replace(
-            member_of_plan, name=f"{name}:{placement.rank}", environment=environment, arguments=tuple(arguments), named=dict(named)
+            member_of_plan, name=f"{name}:{placement.rank}", environment=environment, arguments=tuple(arguments), named=dict(keywords)
         )
 
     return [member(member_of_plan) for member_of_plan in members_of(plan, name, "", master)]
@@ -229,11 +229,11 @@ class WorkerGroup:
             raise
         return partial(self._call, name)
 
-    def _call(self, method: str, /, *arguments: Any, **named: Any) -> WorkerGroupFuncResult:
+    def _call(self, method: str, /, *arguments: Any, **keywords: Any) -> WorkerGroupFuncResult:
         workers, ranks = self._standing, self._next
         self._next = None
         callees = workers if ranks is None else workers.on(ranks)
-        result = WorkerGroupFuncResult(workers, callees.send_call(method, arguments, named), method)
+        result = WorkerGroupFuncResult(workers, callees.send_call(method, arguments, keywords), method)
         if self._started is not None:
             self._started.calls.add(result)
         return result

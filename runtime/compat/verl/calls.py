@@ -26,19 +26,19 @@ class BoundMethod:
         self.how = how
         self._dispatch, self._collect = functions_of(how.dispatch_mode)
 
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """Return the collected answer; a future of it if the method does not block."""
         group, everywhere = self.group, self.how.execute_mode is Execute.ALL
         if self.how.waits_for_arguments:
-            arguments, named = tuple(map(value_of, arguments)), {name: value_of(value) for name, value in named.items()}
-        arguments, named = self._dispatch(group, *arguments, **named)
-        padding = named.pop(PADDING, 0)
+            arguments, keywords = tuple(map(value_of, arguments)), {name: value_of(value) for name, value in keywords.items()}
+        arguments, keywords = self._dispatch(group, *arguments, **keywords)
+        padding = keywords.pop(PADDING, 0)
         execute: Callable[..., Any]
         if self.how.blocking:
             execute = group.execute_all_sync if everywhere else group.execute_rank_zero_sync
         else:
             execute = group.execute_all if everywhere else group.execute_rank_zero
-        output = self._collect(group, execute(self.method, *arguments, **named))
+        output = self._collect(group, execute(self.method, *arguments, **keywords))
         if isinstance(output, DataProtoFuture):
             output.padding = padding
             return output

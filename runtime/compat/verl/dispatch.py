@@ -42,7 +42,7 @@ def make_nd_compute_dataproto_dispatch_fn(mesh_name: str) -> dict[str, Callable[
     return {"dispatch_fn": partial(_dispatch, mesh_name), "collect_fn": partial(_collect, mesh_name)}
 
 
-def _dispatch(mesh_name: str, group: Any, *arguments: Any, **named: Any) -> tuple[Any, dict[str, Any]]:
+def _dispatch(mesh_name: str, group: Any, *arguments: Any, **keywords: Any) -> tuple[Any, dict[str, Any]]:
     """Cut batches into a chunk per data-parallel rank of a mesh."""
     dp_ranks = group.dispatch_info(mesh_name)
     size = max(dp_ranks) + 1
@@ -51,7 +51,7 @@ def _dispatch(mesh_name: str, group: Any, *arguments: Any, **named: Any) -> tupl
         chunks = [group.port.share(chunk) for chunk in chunk(batch, size)]
         return [chunks[rank] for rank in dp_ranks]
 
-    return tuple(map(dealt, arguments)), {name: dealt(batch) for name, batch in named.items()}
+    return tuple(map(dealt, arguments)), {name: dealt(batch) for name, batch in keywords.items()}
 
 
 def _collect(mesh_name: str, group: Any, output: Sequence[Any]) -> Any:
@@ -128,22 +128,22 @@ def register(
     how = CallMode(dispatch_mode, execute_mode, blocking)
 
     def mark(method: Method) -> Method:
-        wrapped: Any
+        wrapper: Any
         if inspect.iscoroutinefunction(method):
 
             @functools.wraps(method)
-            async def wrapped_async(*arguments: Any, **named: Any) -> Any:
-                return await method(*map(value_of, arguments), **{name: value_of(value) for name, value in named.items()})
+            async def wrapped_async(*arguments: Any, **keywords: Any) -> Any:
+                return await method(*map(value_of, arguments), **{name: value_of(value) for name, value in keywords.items()})
 
-            wrapped = wrapped_async
+            wrapper = wrapped_async
         else:
 
             @functools.wraps(method)
-            def wrapped(*arguments: Any, **named: Any) -> Any:
-                return method(*map(value_of, arguments), **{name: value_of(value) for name, value in named.items()})
+            def wrapper(*arguments: Any, **keywords: Any) -> Any:
+                return method(*map(value_of, arguments), **{name: value_of(value) for name, value in keywords.items()})
 
-        setattr(wrapped, MARK, how)
-        return cast(Method, wrapped)
+        setattr(wrapper, MARK, how)
+        return cast(Method, wrapper)
 
     return mark
 
@@ -166,19 +166,19 @@ Call = tuple[tuple[Any, ...], dict[str, Any]]
 """Arguments of a worker: positional and named."""
 
 
-def shares(arguments: Sequence[Any], named: Mapping[str, Any], workers: int) -> list[Call]:
+def shares(arguments: Sequence[Any], keywords: Mapping[str, Any], workers: int) -> list[Call]:
     """Return the arguments of every worker: split lists, or all arguments unchanged.
 
     Arguments are split if all of them are lists with an element per worker. Only lists count: a
     tuple, or any argument that is not a list or has another length, means that every worker gets
     everything. Source: verl, verl/single_controller/ray/base.py, `execute_all_async`.
     """
-    values = [*arguments, *named.values()]
+    values = [*arguments, *keywords.values()]
     if all(isinstance(value, list) and len(value) == workers for value in values):
         return [
-            (tuple(value[rank] for value in arguments), {name: value[rank] for name, value in named.items()}) for rank in range(workers)
+            (tuple(value[rank] for value in arguments), {name: value[rank] for name, value in keywords.items()}) for rank in range(workers)
         ]
-    return [(tuple(arguments), dict(named)) for _ in range(workers)]
+    return [(tuple(arguments), dict(keywords)) for _ in range(workers)]
 
 
 Pair = Mapping[str, Callable[..., Any]]
@@ -186,15 +186,15 @@ PADDING = "_placewright_padding"
 """Key of the number of padded rows in a dispatch result; removed before the call."""
 
 
-def dispatch_one_to_all(group: Any, *arguments: Any, **named: Any) -> tuple[Any, dict[str, Any]]:
+def dispatch_one_to_all(group: Any, *arguments: Any, **keywords: Any) -> tuple[Any, dict[str, Any]]:
     """Pass the same arguments to every worker."""
     count = group.world_size
-    return tuple([value] * count for value in arguments), {name: [value] * count for name, value in named.items()}
+    return tuple([value] * count for value in arguments), {name: [value] * count for name, value in keywords.items()}
 
 
-def dispatch_all_to_all(group: Any, *arguments: Any, **named: Any) -> tuple[Any, dict[str, Any]]:
+def dispatch_all_to_all(group: Any, *arguments: Any, **keywords: Any) -> tuple[Any, dict[str, Any]]:
     """Pass the arguments unchanged: the rule of `shares` decides."""
-    return arguments, named
+    return arguments, keywords
 
 
 def collect_all_to_all(group: Any, output: Any) -> Any:
@@ -202,21 +202,21 @@ def collect_all_to_all(group: Any, output: Any) -> Any:
     return output
 
 
-def dispatch_dp_compute(group: Any, *arguments: Any, **named: Any) -> tuple[Any, dict[str, Any]]:
+def dispatch_dp_compute(group: Any, *arguments: Any, **keywords: Any) -> tuple[Any, dict[str, Any]]:
     """Check that every argument is a list or tuple with an element per worker.
 
     Raises a ValueError otherwise. They are passed on unchanged, as in verl: by the rule of
     `shares` a tuple goes whole to every worker.
     """
-    for name, value in [*enumerate(arguments), *named.items()]:
+    for name, value in [*enumerate(arguments), *keywords.items()]:
         if not isinstance(value, (list, tuple)) or len(value) != group.world_size:
             actual = f"has {len(value)}" if isinstance(value, (list, tuple)) else f"is a {type(value).__name__}"
             message = f"argument {name} must have one element for each of {with_noun(group.world_size, 'worker')}, it {actual}"
             raise build_refusal("PW718", "", message, "give a list with one element for each worker")
-    return arguments, named
+    return arguments, keywords
 
 
-def dispatch_dp_compute_data_proto(group: Any, *arguments: Any, **named: Any) -> tuple[Any, dict[str, Any]]:
+def dispatch_dp_compute_data_proto(group: Any, *arguments: Any, **keywords: Any) -> tuple[Any, dict[str, Any]]:
     """Cut every batch into a chunk per worker, after padding if allowed."""
     count, padding, length = group.world_size, None, None
 
@@ -232,17 +232,17 @@ def dispatch_dp_compute_data_proto(group: Any, *arguments: Any, **named: Any) ->
             batch, padding = pad(batch, count)
         return chunk(batch, count)
 
-    cuts, named_cuts = tuple(cut(batch) for batch in arguments), {name: cut(batch) for name, batch in named.items()}
+    cuts, named_cuts = tuple(cut(batch) for batch in arguments), {name: cut(batch) for name, batch in keywords.items()}
     return cuts, named_cuts if padding is None else {**named_cuts, PADDING: padding}
 
 
-def dispatch_dp_compute_data_proto_with_func(group: Any, *arguments: Any, **named: Any) -> tuple[Any, dict[str, Any]]:
+def dispatch_dp_compute_data_proto_with_func(group: Any, *arguments: Any, **keywords: Any) -> tuple[Any, dict[str, Any]]:
     """Pass the function in the first argument to every worker, and chunks of the batches."""
     if not arguments or not isinstance(arguments[0], FunctionType):
         raise build_refusal("PW718", "", "the first argument must be a function", "give the function that every worker shall call")
     count = group.world_size
     cuts = [chunk(batch, count) for batch in arguments[1:]]
-    return ([arguments[0]] * count, *cuts), {name: chunk(batch, count) for name, batch in named.items()}
+    return ([arguments[0]] * count, *cuts), {name: chunk(batch, count) for name, batch in keywords.items()}
 
 
 def collect_dp_compute_data_proto(group: Any, output: Any) -> Any:
@@ -250,7 +250,7 @@ def collect_dp_compute_data_proto(group: Any, output: Any) -> Any:
     return join(group, output, range(len(output)))
 
 
-def forbidden(group: Any, *arguments: Any, **named: Any) -> Any:
+def forbidden(group: Any, *arguments: Any, **keywords: Any) -> Any:
     """Refuse a rollout method that must be called on its workers directly: ValueError (PW718)."""
     raise build_refusal("PW718", "", "Direct rollout call is forbidden", "call the method at the handles of the workers")
 

@@ -174,7 +174,7 @@ def create_colocated_worker_cls(class_dict: Mapping[str, RayClassWithInitArgs]) 
         base.__init__(self)  # type: ignore[misc]
         with _set("DISABLE_WORKER_INIT", "1"):  # verl's mark of colocation
             arguments = ((key, cls, *init_arguments[key]) for key, cls in classes.items())
-            self.worker_dict = {key: cls(*positional, **named) for key, cls, positional, named in arguments}
+            self.worker_dict = {key: cls(*positional, **keywords) for key, cls, positional, keywords in arguments}
 
     first = next(iter(classes.values()))
     base = next((base for base in first.__mro__ if base.__name__ in BASES and base is not first), Worker)
@@ -211,11 +211,11 @@ def _set(name: str, value: str) -> Iterator[None]:
 
 
 def _delegate(key: str, name: str, is_async: bool, mode: CallMode) -> Callable[..., Any]:
-    def call(self: Any, *arguments: Any, **named: Any) -> Any:
-        return getattr(self.worker_dict[key], name)(*arguments, **named)
+    def call(self: Any, *arguments: Any, **keywords: Any) -> Any:
+        return getattr(self.worker_dict[key], name)(*arguments, **keywords)
 
-    async def call_async(self: Any, *arguments: Any, **named: Any) -> Any:
-        return await getattr(self.worker_dict[key], name)(*arguments, **named)
+    async def call_async(self: Any, *arguments: Any, **keywords: Any) -> Any:
+        return await getattr(self.worker_dict[key], name)(*arguments, **keywords)
 
     delegate: Callable[..., Any] = call_async if is_async else call
     setattr(delegate, MARK, mode)

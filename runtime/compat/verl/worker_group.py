@@ -127,7 +127,7 @@ class RayWorkerGroup:
         otherwise every worker gets all arguments unchanged. See `shares`.
         """
         split = shares(args, kwargs, self.world_size)
-        return [self._ask(rank, method_name, positional, named) for rank, (positional, named) in enumerate(split)]
+        return [self._ask(rank, method_name, positional, keywords) for rank, (positional, keywords) in enumerate(split)]
 
     execute_all = execute_all_async
 
@@ -194,8 +194,8 @@ class RayWorkerGroup:
         if name not in self._bound:
             self._bound.append(name)
 
-    def _ask(self, rank: int, method: str, arguments: Sequence[Any], named: dict[str, Any]) -> Ticket:
-        ticket = self.group.request(rank, method, arguments, named)
+    def _ask(self, rank: int, method: str, arguments: Sequence[Any], keywords: dict[str, Any]) -> Ticket:
+        ticket = self.group.request(rank, method, arguments, keywords)
         self._ticket = type(ticket)
         return ticket
 

@@ -82,7 +82,7 @@ class Worker(TimedBlocks, LoggingMixin, OnMeshes):
             os.environ["CUDA_VISIBLE_DEVICES"] = os.environ["VISIBLE_DEVICES"] = cuda_visible_devices
 
     @classmethod
-    def create_group(cls, *arguments: Any, **named: Any) -> Any:
+    def create_group(cls, *arguments: Any, **keywords: Any) -> Any:
         """Return an unlaunched group of this class; every process is constructed with these
         arguments.
 
@@ -91,7 +91,7 @@ class Worker(TimedBlocks, LoggingMixin, OnMeshes):
         """
         from ...compat.rlinf.group import WorkerGroup
 
-        return WorkerGroup(cls, arguments, named)
+        return WorkerGroup(cls, arguments, keywords)
 
     @AssignableProperty
     def worker_address(self) -> WorkerAddress:

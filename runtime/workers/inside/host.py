@@ -151,7 +151,7 @@ class Host:
         return {"pid": os.getpid(), "port": meeting_port(os.getpid())}
 
     def _placewright_construct(
-        self, name: str, arguments: tuple[Any, ...], named: dict[str, Any], first: dict[str, object]
+        self, name: str, arguments: tuple[Any, ...], keywords: dict[str, Any], first: dict[str, object]
     ) -> dict[str, object]:  # fmt: skip
         """Construct the user's class, whose environment is set already, and return the report.
 
@@ -169,11 +169,11 @@ class Host:
             except (ImportError, AttributeError) as problem:
                 return {UNIMPORTABLE: f"{type(problem).__name__}: {problem}"}
         with _printed_failure():
-            self._placewright_become(worker, arguments, named)
+            self._placewright_become(worker, arguments, keywords)
         return self._placewright_report()
 
-    def _placewright_become(self, worker: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
-        self._placewright_worker = worker(*arguments, **named)
+    def _placewright_become(self, worker: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+        self._placewright_worker = worker(*arguments, **keywords)
 
     def _placewright_report(self) -> dict[str, object]:
         """Report the actual Ray node, host name, process id and whole environment."""
@@ -182,10 +182,10 @@ class Host:
         node = ray.get_runtime_context().get_node_id()
         return {"node": node, "host": socket.gethostname(), "pid": os.getpid(), "environment": dict(os.environ)}
 
-    def _placewright_invoke(self, method: str, /, *arguments: Any, **named: Any) -> Any:
+    def _placewright_invoke(self, method: str, /, *arguments: Any, **keywords: Any) -> Any:
         """Call a method of the user's object; run a coroutine to its end."""
         with _printed_failure():
-            result = getattr(self._placewright_worker, method)(*arguments, **named)
+            result = getattr(self._placewright_worker, method)(*arguments, **keywords)
             return asyncio.run(result) if inspect.iscoroutine(result) else result
 
     def _placewright_write(self, method: str, returns_result: bool) -> str:
@@ -210,8 +210,8 @@ def write_json(value: object) -> str:
 def derive_host(worker: type) -> type:
     """Derive a host from the user's class, whose constructor runs once the environment is set."""
 
-    def become(self: Any, cls: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
-        worker.__init__(self, *arguments, **named)  # type: ignore[misc]
+    def become(self: Any, cls: Any, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+        worker.__init__(self, *arguments, **keywords)  # type: ignore[misc]
         self._placewright_worker = self
 
     body = {"__init__": Host.__init__, "_placewright_become": become, "__module__": worker.__module__, "__doc__": worker.__doc__}

@@ -82,16 +82,16 @@ class TimedBlocks:
             if inspect.iscoroutinefunction(method):
 
                 @functools.wraps(method)
-                async def measured_async(self: Any, *arguments: Any, **named: Any) -> Any:
+                async def measured_async(self: Any, *arguments: Any, **keywords: Any) -> Any:
                     with _Timer(self._timer_metrics, label):
-                        return await method(self, *arguments, **named)
+                        return await method(self, *arguments, **keywords)
 
                 return measured_async
 
             @functools.wraps(method)
-            def measured(self: Any, *arguments: Any, **named: Any) -> Any:
+            def measured(self: Any, *arguments: Any, **keywords: Any) -> Any:
                 with _Timer(self._timer_metrics, label):
-                    return method(self, *arguments, **named)
+                    return method(self, *arguments, **keywords)
 
             return measured
 

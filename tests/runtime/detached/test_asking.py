@@ -285,5 +285,5 @@ def test_what_nobody_could_see_is_written_down_of_a_launch(monkeypatch: pytest.M
         running = brought_up(stack, FakePort(4, 4))
         unseen = Unchecked("franka", "env", "Ray does not know whether its nodes have this hardware")
         monkeypatch.setattr(type(running), "unchecked", (unseen,))
-        seen = record_of("trial", "job.yaml", running, simulated=True)
+        seen = record_of("trial", "job.yaml", running, is_simulated=True)
     assert seen.unchecked == (unseen,)

@@ -18,7 +18,7 @@ def test_they_are_the_same_workers_and_stay() -> None:
     with ExitStack() as stack:
         running = brought_up(stack, port)
         running.call_all("add", 1)
-        groups = groups_of(port, running.plan, record_of("trial", "job.yaml", running, simulated=True))
+        groups = groups_of(port, running.plan, record_of("trial", "job.yaml", running, is_simulated=True))
         assert groups["actor"].call("add", 1) == [2] * 4
         assert groups["agent"].call("add", 5) == [6] * 2
         del groups
@@ -30,7 +30,7 @@ def test_one_that_is_gone_is_told() -> None:
     port = FakePort(4, 4)
     with ExitStack() as stack:
         running = brought_up(stack, port)
-        record = record_of("trial", "job.yaml", running, simulated=True)
+        record = record_of("trial", "job.yaml", running, is_simulated=True)
         port.kill(record.workers[2].actor)
         with pytest.raises(LaunchFailed, match="rank 2 of `actor` is gone: there is no process") as caught:
             groups_of(port, running.plan, record)

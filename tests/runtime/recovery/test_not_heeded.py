@@ -48,7 +48,7 @@ def test_it_is_told_and_written_down_at_the_start_and_when_it_was_started_again(
         running.run(hanging(port))
         assert len(running.recoveries) == 1
         assert render_unchecked(running.unchecked) == SAID
-        record = record_of("trial", "plan.json", running, simulated=True)
+        record = record_of("trial", "plan.json", running, is_simulated=True)
     assert render_unchecked(record.unchecked) == SAID
 
 

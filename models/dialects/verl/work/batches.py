@@ -65,14 +65,14 @@ def judge_batches(work: VerlWork) -> None:
     # Such trainers draw samples until they have enough.
     train_batch = prompts if work.entry.own_trainer else gen_batch
     dealings = [*_count_at_start(work, prompts), *_to_ranks(work, train_batch), *_to_workers(work, gen_batch)]
-    seen = set[tuple[str, int, int]]()
+    reported_keys = set[tuple[str, int, int]]()
     for dealing in dealings:
         amount, factors, of = dealing.prompts, () if dealing.once else (per_prompt,), " before they are repeated" if dealing.once else ""
         total = prod(factor.value for factor in (amount, *factors))
-        if (key := (amount.name, dealing.parts, total)) in seen or total % dealing.parts == 0:
+        if (key := (amount.name, dealing.parts, total)) in reported_keys or total % dealing.parts == 0:
             continue
         if dealing.releases == ALWAYS:
-            seen.add(key)
+            reported_keys.add(key)
         same_kind = [demand for demand in dealings if demand.prompts.name == amount.name and demand.releases == dealing.releases]
         mini = work.amount(f"{ACTOR}.ppo_mini_batch_size", SHARES)
         step = lcm(*(demand.parts if demand.once else demand.parts // gcd(demand.parts, per_prompt.value) for demand in same_kind))
@@ -112,11 +112,11 @@ def _not_padded(work: VerlWork) -> Range | None:
 
 def _to_ranks(work: VerlWork, train_batch: Amount) -> Iterator[Dealing]:
     """Yield the samples of a step per data parallel rank of every role, unless padded."""
-    releases, seen = _not_padded(work), set[int]()
+    releases, reported_sizes = _not_padded(work), set[int]()
     for name in ("actor", "critic", "reward_model") if releases is not None else ():
         parallel = work.data_parallel(name) if work.is_worker(name) else None
-        if parallel and releases is not None and parallel not in seen:
-            seen.add(parallel)
+        if parallel and releases is not None and parallel not in reported_sizes:
+            reported_sizes.add(parallel)
             yield Dealing(name, train_batch, parallel, f"the {parallel} data parallel ranks of {name}", releases=releases)
 
 
@@ -174,7 +174,7 @@ def judge_tokens(work: VerlWork) -> None:
     prompt, response = (work.amount(f"{ROLLOUT}.{part}_length", NUMBERS) for part in ("prompt", "response"))
     if work.entry.kind not in TRAINERS or work.settings.has_new_workers is not False or not prompt or not response:
         return
-    length, seen = prompt.value + response.value, set[str]()
+    length, judged_names = prompt.value + response.value, set[str]()
     for name, section, prefix, key in facts("settings")["filled"]["rows"]:
         bypass = work.entry.program == FULLY_ASYNC or work.settings.flag("algorithm.rollout_correction.bypass_mode", NUMBERS) is not False
         may_skip = section == ROLLOUT and bypass  # the log probabilities of rollout may do
@@ -182,9 +182,9 @@ def judge_tokens(work: VerlWork) -> None:
         owner, tokens = OWNERS[name], work.amount(f"{section}.{key}", NUMBERS) if is_filled else None
         backend = work.is_trained_by(owner)
         slices = work.amount(f"{owner}.megatron.context_parallel_size", NUMBERS) if backend == "megatron" else work.sequence(owner, NUMBERS)
-        if not tokens or tokens.name in seen or not backend:
+        if not tokens or tokens.name in judged_names or not backend:
             continue
-        seen.add(tokens.name)
+        judged_names.add(tokens.name)
         factor = slices.value if slices else 1
         note = f"{length} tokens: {work.text(prompt)} + {work.text(response)}; verl pads every sample to them"
         left = Number(tokens.value * factor, work.text(tokens) + (f" x {factor} slices" if factor > 1 else ""), tokens)

@@ -76,11 +76,11 @@ def updates_of(work: VerlWork) -> Iterator[Update]:
 
 def judge_updates(work: VerlWork) -> None:
     """Check that mini batches divide among ranks, and a rank's part into micro batches."""
-    seen: set[tuple[str, int]] = set()
+    judged_updates: set[tuple[str, int]] = set()
     for update in updates_of(work):
         new = work.settings.has_new_workers
-        is_duplicate = (update.mini.name, update.ranks) in seen  # two roles with one mini batch
-        seen.add((update.mini.name, update.ranks))
+        is_duplicate = (update.mini.name, update.ranks) in judged_updates  # two roles with one mini batch
+        judged_updates.add((update.mini.name, update.ranks))
         if new is False:
             _check_rounded(work, update, is_duplicate)
         elif new and not is_duplicate:  # the workers of the model engine refuse uneven numbers
