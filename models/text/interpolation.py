@@ -20,7 +20,7 @@ from ..findings.finding import Finding, Unchecked, error
 from ..findings.span import Span
 from ..findings.wording import with_noun
 from .environment import Environment, taken_as_not_set
-from .interpolation_text import BadInterpolation, Call, Part, Reference, holds_interpolation, split
+from .interpolation_text import BadInterpolation, Call, Part, Reference, check_unquoted, holds_interpolation, split
 from .tree import MANDATORY, UNRESOLVED, Entry, Impossible, ListNode, MapNode, Scalar, Unknown, Unread, UnresolvedKey, Value
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ Plain = Union[int, float, bool, str, None]
 MAX_NUMBER = 10**18
 _CORE = "tag:yaml.org,2002:"
 _INTEGER = re.compile(r"[+-]?(0|[1-9](_?[0-9])*)", re.ASCII)
-_FLOAT = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][+-]?[0-9]+)?", re.ASCII)
+_FLOAT = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][+-]?[0-9]+)?|[+-]?(?i:inf|nan)", re.ASCII)
 _WORDS: Mapping[str, Plain] = {"true": True, "false": False, "null": None}
 MAX_LEVELS = 64
 MAX_CHAIN = 32
@@ -99,7 +99,15 @@ def _decode(arguments: tuple[Plain, ...]) -> Plain:
         raise ProvedWrong(f"`oc.decode` takes text, not {value!r}")
     if isinstance(value, str) and value[:1] in ("'", '"', "[", "{"):
         raise CannotCompute("`oc.decode` of quoted text, a list or a map is not computed")
-    return primitive(value) if isinstance(value, str) else value
+    if value is None:
+        return None
+    try:
+        check_unquoted(value)
+    except BadInterpolation as problem:
+        raise ProvedWrong(str(problem)) from None
+    if not value:
+        raise ProvedWrong("`oc.decode` cannot read an empty text")
+    return primitive(value)
 
 
 RESOLVERS: Mapping[str, Callable[[tuple[Plain, ...]], Plain]] = {
@@ -283,8 +291,14 @@ class Interpolator:
         return value, value_path
 
     def _refer(self, reference: Reference, scalar: Scalar, path: Path) -> tuple[Value, Path]:
-        text = _join([self._part(part, scalar, path)[0] for part in reference.parts])
+        pieces = [self._part(part, scalar, path)[0] for part in reference.parts]
+        for piece in pieces:
+            if isinstance(piece, Scalar) and not isinstance(_plain(piece), str):
+                raise Impossible(f"a part of its key is `{piece.text[:60]}`, which is not a text")
+        text = _join(pieces)
         keys = text.lstrip(".")
+        if ".." in keys:
+            raise Impossible(f"`{text[:60]}` has an empty key")
         dots = len(text) - len(keys)
         if dots > len(path):
             raise Impossible(f"`{text[:60]}` leads above the top of the file")
@@ -335,6 +349,8 @@ class Interpolator:
 
     def _argument(self, call: Call, position: int, scalar: Scalar, path: Path) -> Plain:
         parts = call.arguments[position]
+        if not call.quoted[position] and parts and isinstance(parts[0], str) and parts[0][0] in "[{":
+            raise Unknown(f"`{call.name}` of a map or a list is not computed")
         if len(parts) == 1 and isinstance(parts[0], str):
             return parts[0] if call.quoted[position] else primitive(parts[0])
         pieces = [self._part(part, scalar, path)[0] for part in parts]
@@ -363,10 +379,14 @@ class Interpolator:
         return value
 
     def _select(self, call: Call, scalar: Scalar, path: Path) -> Plain:
-        key = str(self._argument(call, 0, scalar, path)) if call.arguments else ""
+        key = self._argument(call, 0, scalar, path) if call.arguments else ""
+        if not isinstance(key, str) or len(call.arguments) > 2:
+            raise Impossible("`oc.select` takes a key and a default")
         try:
             value, _ = self._refer(Reference((key,)), scalar, path)
-        except UnresolvedKey:
+        except UnresolvedKey as problem:
+            if not problem.key.endswith(".".join(_KEY.findall(key))):  # a key behind it
+                raise
             return self._argument(call, 1, scalar, path) if len(call.arguments) > 1 else None
         if not isinstance(value, Scalar):
             raise Unknown("`oc.select` of a map or a list is not followed")

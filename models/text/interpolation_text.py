@@ -5,11 +5,15 @@ Source of the grammar: OmegaConf, omegaconf/grammar (escapes, nesting, quoted ar
 
 from __future__ import annotations
 
+import re
 from typing import Union
 
 from ..record import dataclass
 
 MAX_NESTING = 32
+_OPENING = re.compile(r"(\\*)\$\{")
+_ESCAPE = re.compile(r"\\([\\()\[\]{}:=, \t])")
+_UNQUOTED = re.compile(rf"({_ESCAPE.pattern}|[\w/\\+.$%*@?|:\- \t])*", re.ASCII)
 
 
 class BadInterpolation(ValueError):
@@ -40,27 +44,26 @@ def holds_interpolation(text: str) -> bool:
     return "${" in text
 
 
-def split(text: str, depth: int = 0) -> tuple[Part, ...]:
+def split(text: str, depth: int = 0, has_escapes: bool = True) -> tuple[Part, ...]:
     """Split a text into plain text, references and calls. Raises BadInterpolation."""
     if depth > MAX_NESTING:
         raise BadInterpolation(f"interpolations are nested more than {MAX_NESTING} levels deep")
     parts: list[Part] = []
     plain, position = "", 0
-    while position < len(text):
-        if text.startswith("\\${", position):
-            plain, position = plain + "${", position + 3
-        elif text.startswith("${", position):
-            if plain:
-                parts.append(plain)
-            end = _closing(text, position + 2)
-            parts.append(_inner(text[position + 2 : end], depth + 1))
-            plain, position = "", end + 1
-        else:
-            following = min((i for i in (text.find("${", position + 1), text.find("\\${", position + 1)) if i >= 0), default=len(text))
-            plain, position = plain + text[position:following], following
-    if plain:
-        parts.append(plain)
-    return tuple(parts)
+    while opening := _OPENING.search(text, position):
+        slashes = len(opening[1])
+        plain += text[position : opening.start()] + "\\" * (slashes // 2 if has_escapes else slashes)
+        position = opening.end()
+        if has_escapes and slashes % 2:
+            plain += "${"
+            continue
+        if plain:
+            parts.append(plain)
+        end = _closing(text, position)
+        parts.append(_inner(text[position:end], depth + 1))
+        plain, position = "", end + 1
+    plain += text[position:]
+    return (*parts, plain) if plain else tuple(parts)
 
 
 def _closing(text: str, start: int) -> int:
@@ -87,8 +90,31 @@ def _inner(text: str, depth: int) -> Part:
         return Reference(split(text.strip(), depth))
     arguments = _arguments(text[colon + 1 :])
     are_quoted = tuple(len(word) > 1 and word[0] in "'\"" and word[-1] == word[0] for word in arguments)
-    bare = [word[1:-1] if q else word for word, q in zip(arguments, are_quoted)]
-    return Call(text[:colon].strip(), tuple(split(word, depth) for word in bare), are_quoted)
+    return Call(text[:colon].strip(), tuple(_argument(*argument, depth) for argument in zip(arguments, are_quoted)), are_quoted)
+
+
+def _argument(word: str, is_quoted: bool, depth: int) -> tuple[Part, ...]:
+    """Split an argument. Only a quoted one may hold any sign, and an escaped interpolation."""
+    if is_quoted:
+        return split(word[1:-1].replace(f"\\{word[0]}", word[0]), depth)
+    parts = split(word, depth, has_escapes=False)
+    if is_collection(word):
+        return parts
+    for part in parts:
+        if isinstance(part, str):
+            check_unquoted(part)
+    return tuple(_ESCAPE.sub(r"\1", part) if isinstance(part, str) else part for part in parts)
+
+
+def is_collection(text: str) -> bool:
+    """Return True if an argument is a list or a map."""
+    return text[:1] + text[-1:] in ("[]", "{}")
+
+
+def check_unquoted(text: str) -> None:
+    """Raise BadInterpolation at a sign that text without quotes may not hold."""
+    if bad := _UNQUOTED.sub("", text, count=1):
+        raise BadInterpolation(f"text with `{bad[0]}` needs quotes")
 
 
 def _arguments(text: str) -> list[str]:
@@ -104,7 +130,7 @@ def _find_outside(text: str, sign: str) -> int:
     depth, quote, has_text = 0, "", False
     for position, letter in enumerate(text):
         if quote:
-            quote = "" if letter == quote else quote
+            quote = "" if letter == quote and text[position - 1] != "\\" else quote
         elif letter in "'\"" and not has_text:
             quote = letter
         elif letter in "{[(":

@@ -13,6 +13,7 @@ BASE = """
 a: {b: 3, c: "${.b}", d: "${..e.0}", n: "x${.b}y${a.b}"}
 e: [7, "${a.b}"]
 name: a
+bad: ${nope}
 """
 
 
@@ -45,6 +46,14 @@ def resolved(text: str, base: str = BASE, **environment: str) -> tuple[object, I
         ("${oc.decode:'12'}", 12),
         ("${oc.select:nope,5}", 5),
         ("${oc.select:nope}", None),
+        ("'${oc.select:.nope,5}'", 5),
+        ("'${oc.select:\"e[9]\",5}'", 5),
+        ("'\\\\${a.b}'", "\\3"),
+        ("'\\\\\\${a.b}'", "\\${a.b}"),
+        ("'${oc.select:nope,\\${a.b}}'", "\\3"),
+        ("'${oc.select:nope,x\\ y}'", "x y"),
+        ("\"${oc.select:nope,'x~y'}\"", "x~y"),
+        ("${oc.select:nope,/x-y/$z}", "/x-y/$z"),
         ("${oc.select:a.b,5}", 3),
         ("${oc.env:NODES}", "4"),
         ("'${oc.decode:${oc.env:NODES}}'", 4),
@@ -65,6 +74,7 @@ def test_a_value_is_what_omegaconf_makes_of_it(text: str, value: object) -> None
         ("'${multiply:2,${name}}'", "`multiply` is known for numbers, not for 2 and 'a'"),
         ("???", "`???` is to be given when the job is started"),
         ("'x${a}'", "a map or a list inside a text is not followed"),
+        ('"${oc.select:nope,[1]}"', "`oc.select` of a map or a list is not computed"),
         ("{x: '${value}'}", "the map or list that it refers to holds itself, or is nested too deeply"),
     ],
 )
@@ -82,6 +92,13 @@ def test_what_is_not_known_here_is_said_to_be_unchecked(text: str, why: str) -> 
         ("${...a}", "`${...a}` cannot be resolved: `...a` leads above the top of the file"),
         ("'${int_div:1,0}'", "`${int_div:1,0}` cannot be resolved: `int_div` divides 1 by zero"),
         ("${oc.decode:1}", "`${oc.decode:1}` cannot be resolved: `oc.decode` takes text, not 1"),
+        ("${e.${e.0}}", "`${e.${e.0}}` cannot be resolved: a part of its key is `7`, which is not a text"),
+        ("${a..b}", "`${a..b}` cannot be resolved: `a..b` has an empty key"),
+        ("'${oc.env:HOME,~/x}'", "`${oc.env:HOME,~/x}` cannot be resolved: text with `~` needs quotes"),
+        ("'${oc.select:nope,x=y}'", "`${oc.select:nope,x=y}` cannot be resolved: text with `=` needs quotes"),
+        ("'${oc.select:7,1}'", "`${oc.select:7,1}` cannot be resolved: `oc.select` takes a key and a default"),
+        ("'${oc.select:bad,1}'", "`${oc.select:bad,1}` cannot be resolved: there is no `nope` in this file"),
+        ("'${oc.decode:\"x~y\"}'", '`${oc.decode:"x~y"}` cannot be resolved: text with `~` needs quotes'),
         ("'${a.b'", "`${a.b` cannot be resolved: `${` is not closed by `}`"),
     ],
 )
