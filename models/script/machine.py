@@ -6,7 +6,7 @@ import re
 from typing import Sequence
 
 from ..findings.span import Span
-from ..text.document import Program, ShellMachine
+from ..text.document import Document, Program, ShellMachine
 from ..text.source import Source
 from . import facts
 from .launch import LaunchCommand, StartedCommand, base, find_option
@@ -172,3 +172,10 @@ def find_processes(program: Program, name: str, most: int) -> tuple[str, int, st
     if text in ("gpu", "auto", "cpu", "xpu"):
         return option, 0, f"`{option}={text}` starts as many processes as a node has devices"
     return option, 0, f"`{option or name}` is {f'`{text[:40]}`, which is not such a number' if text else 'not known here'}"
+
+
+def add_processes(document: Document, option: str) -> str:
+    """Return the addition that makes torchrun's option known: a number, or the script's arguments."""
+    takes_arguments = document.source.name.endswith(".sh") and re.search(r"\$\{?[1-9]", document.source.text)
+    given = f", or give the script its arguments: `verify -- bash {document.source.name} ...`" if takes_arguments else ""
+    return f"Write a number for `{option}`{given}"

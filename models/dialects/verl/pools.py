@@ -225,7 +225,7 @@ def torchrun_pool(settings: Configuration) -> DeclaredPools:
         why = "the number of processes is an option of torchrun, not of the configuration"
         settings.notes.unsure(FIT, "actor", why, True, "Verify the script that starts it")
         return DeclaredPools((pool_of("torchrun", size, ("actor",), 0),) if size else ())
-    from ...script.machine import find_processes
+    from ...script.machine import add_processes, find_processes
 
     if not program.launcher and "LOCAL_RANK" not in settings.notes.document.source.text:
         message = f"`{settings.entry.name}` reads `RANK` and `LOCAL_RANK`, which nothing sets before it: torchrun does"
@@ -235,7 +235,7 @@ def torchrun_pool(settings: Configuration) -> DeclaredPools:
     for name, most in (("--nnodes", MAX_NODES), ("--nproc_per_node", MAX_ACCELERATORS_PER_NODE)):
         option, value, why = find_processes(program, name, most)
         if why:
-            settings.notes.unsure(FIT, "actor", why, True, f"Write a number for `{option or name}`")
+            settings.notes.unsure(FIT, "actor", why, True, add_processes(settings.notes.document, option or name))
             return DeclaredPools(())
         amounts.append(Amount(value, option or name, None, "" if option else "torchrun"))
     return DeclaredPools((pool_of("torchrun", (amounts[0], amounts[1]), ("actor",), 0, program.span),))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+import placewright as pw
 import pytest
 from click.testing import CliRunner
 from placewright.cli.main import cli
@@ -160,3 +161,14 @@ def test_words_between_typographic_quotes_are_one_fault(tmp_path: Path) -> None:
     )
     answer = CliRunner().invoke(cli, ["verify", str(script), "--cluster", "1x8"])
     assert answer.output.count("[PW012]") == 1 and "write straight quotes" in answer.output
+
+
+@pytest.mark.parametrize(("count", "addition"), [("$1", ", or give the script its arguments: `verify -- bash run.sh ...`"), ("$GPUS", "")])
+def test_a_number_of_processes_may_come_from_an_argument(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: str, addition: str
+) -> None:
+    (tmp_path / "run.sh").write_text(f"torchrun --nproc_per_node={count} -m verl.trainer.sft_trainer model.path=m\n")
+    monkeypatch.chdir(tmp_path)
+    assert pw.verify("run.sh", "1x8").missing[0].add == f"Write a number for `--nproc_per_node`{addition}"
+    answer = CliRunner().invoke(cli, ["verify", "--cluster", "1x8", "--", "bash", "run.sh", "8"])
+    assert ("8 processes on 1 node" in answer.output) is bool(addition)
