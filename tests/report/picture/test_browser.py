@@ -14,7 +14,8 @@ from placewright.models.placements.assignment import Assignment
 from placewright.models.placements.plan import VERIFIED, Plan
 from placewright.models.placements.run import Run
 from placewright.report.picture.page import Picture, to_html
-from report.planning.accounts import BY_HAND, account
+
+from ..planning.accounts import BY_HAND, account
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 NAME = "</text></svg><script>alert(1)</script><img src=x onerror=alert(2)>"
