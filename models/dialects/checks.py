@@ -418,9 +418,9 @@ def multiples_near(value: int, step: int) -> list[int]:
     return [multiple for multiple in (lower, lower + step) if multiple > 0]
 
 
-def near_text(value: int, step: int) -> str:
-    """Return the positive multiples of a step next to a value: `8 or 16`."""
-    return " or ".join(map(str, multiples_near(value, step)))
+def near_text(value: int, step: int, most: int | None = None) -> str:
+    """Return the positive multiples of a step next to a value, up to `most`: `8 or 16`."""
+    return " or ".join(str(multiple) for multiple in multiples_near(value, step) if most is None or multiple <= most)
 
 
 def find_near(value: int, values: Iterable[int]) -> list[int]:

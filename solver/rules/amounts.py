@@ -156,10 +156,12 @@ class Divisibility(ComponentRule):
             if amount % divisor:
                 message = f"the {amount} {plural('accelerator', amount)} of {component.name} cannot be divided by {label}: {amount % divisor} would be left"
                 lower, upper = amount - amount % divisor, amount - amount % divisor + divisor
-                fit = f"{lower} or {upper}" if lower else str(upper)
+                exists = upper <= problem.cluster.total(problem.kind(component))
+                sizes = [str(size) for size, fits in ((lower, lower > 0), (upper, exists)) if fits]
                 edit = component.fix(self.code, "").edit
                 place = edit.span if edit else "placement" if component.runs is not None and component.span("placement") else "parallel"
-                advice = f"give {component.name} {fit} accelerators"
+                smaller = [] if exists else [f"parallel sizes that divide {amount}"]
+                advice = f"give {component.name} " + " or ".join([f"{' or '.join(sizes)} accelerators"] * bool(sizes) + smaller)
                 fault = self.fault(component, message, place, advice, (amount, divisor), amount % divisor)
                 yield replace(fault, cause=component.span("parallel") if divisor == replica else None)
                 return

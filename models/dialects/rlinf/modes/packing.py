@@ -45,7 +45,7 @@ def shape_of_rollout(mode: Mode, shares: bool, count: int | None) -> ProcessShap
         mode.settings.report_type(actor.name, actor.scalar, actor.value)
         return None
     if shape := interleave(actor.value, rollout.value, False):
-        return shape if count is None or fits_whole(mode, "rollout", count, shape, rollout) else None
+        return shape if count is None or fits_whole(mode, "rollout", count, shape, rollout, actor) else None
     better = fitting_tp(mode, actor, rollout.value, count or actor.value)
     values: dict[str, Any] = {"actor": actor.value, "rollout": rollout.value, "path": rollout.name, "better": better}
     mode.report("tps do not divide", "rollout", rollout.span, rollout.becomes(better), **values)
@@ -92,12 +92,15 @@ def fits_in(mode: Mode, name: str, tp: Amount | None, count: int, actor: Amount 
     return False
 
 
-def fits_whole(mode: Mode, name: str, count: int, shape: ProcessShape, tp: Amount | None = None) -> bool:
+def fits_whole(mode: Mode, name: str, count: int, shape: ProcessShape, tp: Amount | None = None, actor: Amount | None = None) -> bool:
     """Return True if the accelerators are a multiple of the shape's block."""
     if rest := count % shape.block:
         text = f"processes of {shape.per_process}" + (f" that interleave by {shape.stride}" if shape.stride > 1 else "")
-        near = near_text(count, shape.block)
-        values: dict[str, Any] = {"count": count, "shape": text, "rest": rest, "block": shape.block, "near": near}
+        near = near_text(count, shape.block, mode.cluster.total() if mode.cluster.counted else None)
+        choices = [f"give it {near} accelerators"] if near else []
+        if tp and shape.block == tp.value:
+            choices.append(f"set `{tp.name}: {fitting_tp(mode, actor, tp.value, count)}`")
+        values: dict[str, Any] = {"count": count, "shape": text, "rest": rest, "block": shape.block, "choices": ", or ".join(choices)}
         premises = ("actor",) if shape.stride > 1 else ()  # its tp
         mode.report("not whole processes", name, premises=premises, further=(tp.text,) if tp and tp.scalar else (), **values)
     return not rest
