@@ -171,12 +171,10 @@ def pack(mode: Mode, name: str, shape: ProcessShape | None, parallel: Parallel |
             mode.components[name] = replace(component, parallel=parallel or component.parallel)
         return
     amount, text = len(extent), write_range(extent)
-    if rank_count < amount and not fills:
-        mode.components[name] = replace(component, contiguous=True)
-        return
-    if rank_count < amount:
+    has_holes = rank_count < amount
+    if has_holes and fills:
         mode.report("holes filled", name, text=text, count=rank_count)
-    if shape is None:
+    if shape is None or (has_holes and not fills):
         mode.components[name] = replace(component, contiguous=not fills)
         return
     if mode.profiled:
