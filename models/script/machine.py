@@ -177,5 +177,5 @@ def find_processes(program: Program, name: str, most: int) -> tuple[str, int, st
 def add_processes(document: Document, option: str) -> str:
     """Return the addition that makes torchrun's option known: a number, or the script's arguments."""
     takes_arguments = document.source.name.endswith(".sh") and re.search(r"\$\{?[1-9]", document.source.text)
-    given = f", or give the script its arguments: `verify -- bash {document.source.name} ...`" if takes_arguments else ""
-    return f"Write a number for `{option}`{given}"
+    addition = f", or give the script its arguments: `verify -- bash {document.source.name} ...`" if takes_arguments else ""
+    return f"Write a number for `{option}`{addition}"
