@@ -288,25 +288,26 @@ def need_sections(mode: Mode, *paths: str) -> None:
     sections = {path: mode.settings.at(path) for path in paths}
     missing = [] if mode.notes.partial else [path for path, value in sections.items() if value is None]
     if missing:
-        names = " and ".join(f"`{path}`" for path in missing)
-        mode.report("sections needed", "cluster", mode.owner, names=names)
+        mode.report("sections needed", "cluster", mode.owner, names=" and ".join(f"`{path}`" for path in missing))
     for path, value in sections.items():
         if value is not None and not isinstance(value, MapNode) and not is_unknown(value):
             mode.notes.report_type(path, path, value, "a map", f"write the settings of `{path}` below it")
 
 
 def need_programs(mode: Mode) -> None:
-    """Note unplaced components: an error if the program starts them, a warning if it only may."""
+    """Note unplaced components: an error if the program starts them, incomplete if it only may."""
     settings, task, names = mode.settings, mode.task, [*mode.facts["needs"]]
     if task == "offline" and "eval" in mode.phases:
         names += ["env", "rollout"]
-    trains = task == "embodied" and settings.has("actor.training_backend") and not mode.flag("runner.only_eval")
+    trained = TRAINED if task == "embodied" and settings.has("actor.training_backend") and not mode.flag("runner.only_eval") else ()
     program = mode.notes.document.program
     is_own = program is not None and re.search(r"\btrain_(embodied_agent|async)(\.py)?$", program.name)
-    for severity, component_names in ((Severity.ERROR, names), (Severity.ERROR if is_own else Severity.WARNING, TRAINED if trains else ())):
-        for name in component_names:
-            if not mode.has(name):
-                mode.report("program needs component", name, mode.owner, severity=severity, task=task)
+    needs = {**dict.fromkeys(names, Severity.ERROR), **dict.fromkeys(trained, Severity.ERROR if is_own else Severity.WARNING)}
+    for name, severity in ((name, severity) for name, severity in needs.items() if not mode.has(name)):
+        mode.report("program needs component", name, mode.owner, severity=severity, task=task)
+        if severity is Severity.WARNING:
+            why = f"the program is not known, and `{name}` is not placed"
+            mode.notes.unsure(SETTING, name, why, True, f"Add a line for `{name}`, or verify the script that starts it")
 
 
 def check_names(mode: Mode) -> None:
@@ -334,9 +335,8 @@ def check_names(mode: Mode) -> None:
 
 
 def drop_critics(mode: Mode) -> None:
-    """Note and remove critics and role inference that RLinf never starts.
+    """Note and remove critics and role inference that RLinf never starts, by its release or the settings.
 
-    The release or the settings decide.
     A critic that is not started still keeps actor and rollout off its accelerators where they are
     apart. Source: RLinf, examples/reasoning/main_grpo.py (`cfg.critic.use_critic_model`) and
     rlinf/utils/placement.py (_is_disaggregated).

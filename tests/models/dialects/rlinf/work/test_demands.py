@@ -155,6 +155,9 @@ def test_an_own_program_starts_what_is_not_placed(program: str, severity: Severi
     script = tmp_path / "run.sh"
     script.write_text(f"python {program} --config-path config --config-name job\n", "utf-8")
     assert [finding.severity for finding in load(script).findings if "`rollout` is not placed" in finding.message] == [severity]
+    report = verify(load(tmp_path / "config" / "job.yaml", read_shorthand("1x2")))
+    add = "Add a line for `rollout`, or verify the script that starts it"
+    assert (report.verdict, [missing.add for missing in report.missing]) == ("incomplete", [add])
 
 
 @pytest.mark.parametrize(("program", "severity"), [("train_embodied_agent.py", Severity.ERROR), ("mine.py", Severity.WARNING)])
