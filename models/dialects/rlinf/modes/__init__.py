@@ -261,7 +261,7 @@ def apply_mode(mode: Mode) -> None:
 
 
 TRAINED = ("actor", "rollout")
-"""Further components that embodied programs look up for training."""
+"""Further components that embodied programs look up. Source: RLinf, examples/embodiment/train_{embodied_agent,async}.py."""
 
 
 def need_components(mode: Mode, *names: str) -> None:
@@ -296,11 +296,11 @@ def need_sections(mode: Mode, *paths: str) -> None:
 
 def need_programs(mode: Mode) -> None:
     """Note unplaced components: an error if the program starts them, incomplete if it only may."""
-    settings, task, names = mode.settings, mode.task, [*mode.facts["needs"]]
-    if task == "offline" and "eval" in mode.phases:
-        names += ["env", "rollout"]
+    settings, task, program = mode.settings, mode.task, mode.notes.document.program
+    names = [*mode.facts["needs"], *(("env", "rollout") if task == "offline" and "eval" in mode.phases else ())]
     trained = TRAINED if task == "embodied" and settings.has("actor.training_backend") and not mode.flag("runner.only_eval") else ()
-    program = mode.notes.document.program
+    if settings.since("0.3") and mode.flag("reward.use_reward_model") and mode.flag("reward.standalone_realworld") is False:
+        trained = (*trained, "reward") if trained else ()
     is_own = program is not None and re.search(r"\btrain_(embodied_agent|async)(\.py)?$", program.name)
     needs = {**dict.fromkeys(names, Severity.ERROR), **dict.fromkeys(trained, Severity.ERROR if is_own else Severity.WARNING)}
     for name, severity in ((name, severity) for name, severity in needs.items() if not mode.has(name)):

@@ -160,6 +160,24 @@ def test_an_own_program_starts_what_is_not_placed(program: str, severity: Severi
     assert (report.verdict, [missing.add for missing in report.missing]) == ("incomplete", [add])
 
 
+@pytest.mark.parametrize(
+    ("release", "reward", "verdict"),
+    [
+        ("0.3", {"use_reward_model": True}, "incomplete"),
+        ("0.3", {"use_reward_model": True, "standalone_realworld": True}, "ok"),
+        ("0.3", {"use_reward_model": False}, "ok"),
+        ("0.2", {"use_reward_model": True}, "ok"),
+    ],
+)
+def test_the_workers_of_a_reward_model_are_placed(release: str, reward: dict[str, bool], verdict: str) -> None:
+    data = {**EMBODIED, "cluster": {"num_nodes": 1, "component_placement": {"actor,env,rollout": "0-1"}}, "reward": reward}
+    report = verify(reader_of(release)(yaml.safe_dump(data)))
+    assert (report.verdict, [missing.add[:25] for missing in report.missing]) == (
+        verdict,
+        ["Add a line for `reward`, "] * (verdict != "ok"),
+    )
+
+
 @pytest.mark.parametrize(("program", "severity"), [("train_embodied_agent.py", Severity.ERROR), ("mine.py", Severity.WARNING)])
 @pytest.mark.parametrize(
     ("settings", "text"),
