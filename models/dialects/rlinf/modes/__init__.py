@@ -224,9 +224,7 @@ def _hybrid(mode: Mode) -> None:
     for name in mode.merged.choices:  # RLinf reads no degrees here: explicit ranks have none
         if (component := mode.components.get(name)) and component.runs is not None:
             mode.components[name] = replace(component, parallel=UNDIVIDED)
-    is_faulty = any(finding.severity is Severity.ERROR for finding in mode.notes.findings)
-    # Otherwise the file may place more components than were read.
-    if not mode.notes.partial and (mode.written or not is_faulty):
+    if mode.written or not any(finding.severity is Severity.ERROR for finding in mode.notes.findings):
         need_programs(mode)
 
 
@@ -260,18 +258,17 @@ def apply_mode(mode: Mode) -> None:
         mode.shapes = shapes_of_choices(mode)
 
 
+ELSEWHERE = "`{}` is not placed in this file; it may come from `defaults`"
 TRAINED = ("actor", "rollout")
 """Further components that embodied programs look up. Source: RLinf, examples/embodiment/train_{embodied_agent,async}.py."""
 
 
 def need_components(mode: Mode, *names: str) -> None:
     """Note an error per required component without a placement."""
-    for name in names:
-        if mode.has(name):
-            continue
+    for name in (candidate for candidate in names if not mode.has(candidate)):
         strange = nearest(name, [candidate for candidate in mode.components if candidate not in mode.written])
         if mode.notes.partial:
-            mode.notes.unsure(SETTING, name, f"`{name}` is not placed in this file; it may come from `defaults`", True, FOLDER)
+            mode.notes.unsure(SETTING, name, ELSEWHERE.format(name), True, FOLDER)
         elif strange is not None:
             mode.report("hint names another", strange, mode.components[strange].span(AMOUNT) or mode.owner, name=name)
         else:
@@ -298,12 +295,15 @@ def need_programs(mode: Mode) -> None:
     """Note unplaced components: an error if the program starts them, incomplete if it only may."""
     settings, task, program = mode.settings, mode.task, mode.notes.document.program
     names = [*mode.facts["needs"], *(("env", "rollout") if task == "offline" and "eval" in mode.phases else ())]
-    trained = TRAINED if task == "embodied" and settings.has("actor.training_backend") and not mode.flag("runner.only_eval") else ()
+    training = TRAINED if task == "embodied" and settings.has("actor.training_backend") and not mode.flag("runner.only_eval") else ()
     if settings.since("0.3") and mode.flag("reward.use_reward_model") and mode.flag("reward.standalone_realworld") is False:
-        trained = (*trained, "reward") if trained else ()
+        training = (*training, "reward") if training else ()
     is_own = program is not None and re.search(r"\btrain_(embodied_agent|async)(\.py)?$", program.name)
-    needs = {**dict.fromkeys(names, Severity.ERROR), **dict.fromkeys(trained, Severity.ERROR if is_own else Severity.WARNING)}
+    needs = {**dict.fromkeys(names, Severity.ERROR), **dict.fromkeys(training, Severity.ERROR if is_own else Severity.WARNING)}
     for name, severity in ((name, severity) for name, severity in needs.items() if not mode.has(name)):
+        if mode.notes.partial:
+            mode.notes.unsure(SETTING, name, ELSEWHERE.format(name), True, FOLDER)
+            continue
         mode.report("program needs component", name, mode.owner, severity=severity, task=task)
         if severity is Severity.WARNING:
             why = f"the program is not known, and `{name}` is not placed"
@@ -335,11 +335,11 @@ def check_names(mode: Mode) -> None:
 
 
 def drop_critics(mode: Mode) -> None:
-    """Note and remove critics and role inference that RLinf never starts, by its release or the settings.
+    """Note and remove critics and role inference that RLinf never starts.
 
-    A critic that is not started still keeps actor and rollout off its accelerators where they are
-    apart. Source: RLinf, examples/reasoning/main_grpo.py (`cfg.critic.use_critic_model`) and
-    rlinf/utils/placement.py (_is_disaggregated).
+    The release or the settings decide. A critic that is not started still keeps actor and rollout off its accelerators where they are
+    apart. Source: RLinf, examples/reasoning/main_grpo.py (`cfg.critic.use_critic_model`) and rlinf/utils/placement.py
+    (_is_disaggregated).
     """
     if "critic" in mode.written and mode.settings.has(CRITIC) and mode.flag(CRITIC) is False:
         mode.report("critic off", "critic", mode.written["critic"])

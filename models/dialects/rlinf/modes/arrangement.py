@@ -49,8 +49,7 @@ _READ = (
 class Arrangement(str, Enum):
     """Arrangement of actor and rollout on accelerators.
 
-    `EITHER`: left to solve, without a difference. `NONE`: they overlap in part, or their ranks are
-    unknown.
+    `EITHER`: left to solve, without a difference. `NONE`: they overlap in part, or their ranks are unknown.
     """
 
     COLLOCATED = "collocated"
@@ -202,6 +201,8 @@ def check_arrangement(mode: Mode, current: Arrangement) -> None:
     for name in names if is_on and not mode.notes.partial else ():
         if not mode.has(name) and (name == "critic" or (current in APART and "actor" not in mode.planned)):
             mode.report("critic not placed", name, mode.owner)
+            if name == "critic" and not mode.settings.is_older_than("0.2"):
+                mode.notes.unsure(SETTING, name, "the program is not known, and `critic` is not placed", True, "Add a line for `critic`")
     if current in APART and not mode.plans_both:
         _check_apart(mode, current)
     check_engine_tp(mode, current is Arrangement.COLLOCATED)
@@ -240,9 +241,8 @@ def _check_apart(mode: Mode, current: Arrangement) -> None:
 def check_engine_tp(mode: Mode, shares: bool, partly: bool = False) -> None:
     """Check that rollout's tp is at most the actor's, for weight transfer.
 
-    An fsdp actor demands it only if it `shares` accelerators and has a tp above 1 or rollout
-    `partly` on them. If a plan chooses degrees, the candidate arrangements state the valid
-    combinations.
+    An fsdp actor demands it only if it `shares` accelerators and has a tp above 1 or rollout `partly` on them. If a plan
+    chooses degrees, the candidate arrangements state the valid combinations.
     """
     actor, rollout = mode.degrees("actor").tp, mode.degrees("rollout").tp
     if mode.plans_both and {"actor", "rollout"} & mode.choices.keys():

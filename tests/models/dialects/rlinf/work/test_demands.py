@@ -160,6 +160,11 @@ def test_an_own_program_starts_what_is_not_placed(program: str, severity: Severi
     assert (report.verdict, [missing.add for missing in report.missing]) == ("incomplete", [add])
 
 
+def test_defaults_that_are_not_read_may_place_the_rollout() -> None:
+    data = {**EMBODIED, "defaults": ["elsewhere/placement"], "cluster": {"num_nodes": 1, "component_placement": {"actor,env": "0-1"}}}
+    assert any("`rollout` is not placed in this file" in missing.fact for missing in verify(reader_of("0.3")(yaml.safe_dump(data))).missing)
+
+
 @pytest.mark.parametrize(
     ("release", "reward", "verdict"),
     [
