@@ -259,7 +259,7 @@ def apply_mode(mode: Mode) -> None:
 
 
 ELSEWHERE = "`{}` is not placed in this file; it may come from `defaults`"
-TRAINED = ("actor", "rollout")
+TRAINED: tuple[str, ...] = ("actor", "rollout")
 """Further components that embodied programs look up. Source: RLinf, examples/embodiment/train_{embodied_agent,async}.py."""
 
 
