@@ -271,12 +271,14 @@ class Configuration(Settings):
         Source: verl, verl/trainer/config/critic/dp_critic.yaml, verl/workers/config/actor.py
         (FSDPActorConfig.__post_init__).
         """
-        inner = "critic.fsdp" if owner == "critic" else f"{owner}.fsdp_config"
+        inner = self.fsdp_section(owner)
         # Above 1 the older key wins; the reference has the actor's.
         old = self.at(f"{owner}.{SEQUENCE}") or self.at(f"actor_rollout_ref.actor.{SEQUENCE}")
         is_new = self.has(f"{inner}.{SEQUENCE}") and (old is None or (isinstance(old, Scalar) and old.value == 1))
         return f"{inner if self.since('0.8.0') and (owner == 'critic' or is_new) else owner}.{SEQUENCE}"
 
-    def shards_key(self, name: str) -> str:
-        """Return the key of a component's number of FSDP shards; "" without a key."""
-        return str(_FACTS["shards"]["keys since 0.8.0" if self.since("0.8.0") else "keys"].get(name, ""))
+    def fsdp_section(self, owner: str) -> str:
+        """Return the section of a component's FSDP engine."""
+        if owner == "critic" and self.since("0.8.0"):
+            return "critic.fsdp"
+        return f"{owner}.model.fsdp_config" if owner in ("critic", "reward_model") else f"{owner}.fsdp_config"

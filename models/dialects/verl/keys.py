@@ -221,9 +221,8 @@ class _Keys:
         if table.has(key) or key in table.groups:
             return True
         # Another file of the configuration may have the key.
-        document, suffixes = self.notes.document, [key]
-        while suffixes[-1].partition(".")[2]:
-            suffixes.append(suffixes[-1].partition(".")[2])
+        document, names = self.notes.document, key.split(".")
+        suffixes = [".".join(names[start:]) for start in range(len(names))]
         texts = document.included.values() if document.program else ()
         roots = [text.value for text in texts if text.name.endswith((".yaml", ".yml"))]
         if any(isinstance(root, MapNode) and find(root, end) is not None for root in roots for end in suffixes):

@@ -354,8 +354,7 @@ def _teachers(settings: Configuration) -> tuple[tuple[Pool, ...], Ranges]:
         ranges = _several(settings, names, total, size)
         return _pools(settings, ("teacher_pool", pool_size, tuple(ranges))), ranges
     degrees = engine_of(settings, TEACHER)
-    replica = degrees[0].replica if degrees else 1
-    if degrees and total % replica:
+    if degrees and total % (replica := degrees[0].replica):
         of_pool = f"`teacher_pool` ({count.value} x {size.value})"
         message = f"a replica of the teacher ({with_noun(replica, 'accelerator')}) must divide {of_pool}"
         at = place_of(degrees[1]) or size.span or count.span or settings.top

@@ -30,12 +30,6 @@ from ..released import infer_release
 from ..unread import has_foreign_section
 
 FOLDER = Path(__file__).parent / "facts"
-SLOTS = 3
-"""Worker groups per accelerator in the newest release, with a CPU per group.
-
-Source: verl, verl/single_controller/ray/base.py, ResourcePoolManager.create_resource_pool
-(max_colocate_count). Other releases and programs: facts/programs.json.
-"""
 MAIN_PPO = "verl.trainer.main_ppo"
 ONE_STEP_OFF = "verl.experimental.one_step_off_policy.main_ppo"
 FULLY_ASYNC = "verl.experimental.fully_async_policy.fully_async_main"
@@ -81,7 +75,7 @@ class EntryPoint:
     units_key : key of the storage units of its TransferQueue; "" without such a queue.
     own_trainer : True for a recipe with a trainer of its own, whose rules may differ from verl's.
     trained, rolled : names of the two pools, if there are two.
-    slots : worker groups per accelerator, and CPUs reserved with it.
+    slots : worker groups per accelerator, and CPUs reserved with it: verl, single_controller/ray/base.py (max_colocate_count).
     server_slots : the same for pools of inference servers.
     """
 
@@ -93,7 +87,7 @@ class EntryPoint:
     own_trainer: bool = False
     trained: str = "trainer_pool"
     rolled: str = "rollout_pool"
-    slots: int = SLOTS
+    slots: int = 3
     server_slots: int = 2
 
     @property
@@ -190,6 +184,12 @@ def names_in(name: str) -> int:
     """Return the bits of the releases with a program of this name; 0 if unknown."""
     module = module_of(name)
     return releases().mask(next((data["names"][module] for data in _FACTS.values() if module in data.get("names", {})), ()))
+
+
+def program_mask(program: str) -> int:
+    """Return the bits of the releases with a program under any of its names."""
+    names: Mapping[str, Sequence[Any]] = _FACTS[program].get("names", {})
+    return releases().mask([run for runs in names.values() for run in runs]) if names else ~0
 
 
 def entry_of(notes: Notes, root: MapNode, program: Program | None) -> EntryPoint:

@@ -27,7 +27,7 @@ from ...text.document import Document
 from ...text.tree import MapNode, Scalar, find, leaves, with_value
 from ..following import ChosenDegrees, JobWith, interpolates, report_all_refused, with_dependent_degrees, with_hint
 from ..pool_capacity import PoolCapacity
-from ..pool_sizes import MOST_READ, Found, Known, Numbers, SizeReader, find_changes, following_keys
+from ..pool_sizes import MOST_READ, Changes, Found, Known, Numbers, SizeReader, find_changes, following_keys
 from ..skeleton import HINTS, Reader
 from .configuration import Configuration
 from .degrees import own_amounts
@@ -50,7 +50,6 @@ All roles of a pool are one process per accelerator, so only colocated component
 that cross nodes are slow, but accepted. Source: verl, verl/single_controller/ray/base.py;
 verl/workers/rollout/replica.py.
 """
-SettingChanges = Mapping[str, int]
 Amounts = Mapping[str, Mapping[str, Amount]]
 """Component -> degrees that it owns, with their settings."""
 Machines = Union[Cluster, DeclaredNodes, None]
@@ -76,7 +75,7 @@ class VerlReader(Reader):
 
     def __init__(
         self, document: Document, machines: Machines, level: str, with_hints: bool = True,
-        instead: SettingChanges | None = None, open_: bool = False, results: Known | None = None,
+        instead: Changes | None = None, open_: bool = False, results: Known | None = None,
     ) -> None:  # fmt: skip
         self.instead, self.open, self.known = instead, open_, results
         super().__init__(document, machines, level, with_hints)
@@ -165,12 +164,12 @@ class VerlReader(Reader):
         before = frozenset((finding.code, finding.subject) for finding in self.notes.findings)
         following = following_keys(self.document.root, sizes) if self.is_tied else frozenset()
 
-        def again(changes: SettingChanges, pool: Pool) -> Found:
+        def again(changes: Changes, pool: Pool) -> Found:
             return judge_size(self.change(changes, TRAINING, with_hints=False).setup()[0], pool, before)
 
         return SizeReader(results, again, cache(self.degrees), following, SHARES)
 
-    def change(self, changes: SettingChanges, level: str, with_hints: bool = True) -> VerlReader:
+    def change(self, changes: Changes, level: str, with_hints: bool = True) -> VerlReader:
         """Return a reader of the file with changed numbers and references."""
         root = self.document.root
         for key, number in changes.items() if self.instead is None and self.is_tied else ():
@@ -183,7 +182,7 @@ class VerlReader(Reader):
         names = [name for pool in reader.declared.pools for name in pool.components]
         return frozenset((amount.name, amount.value) for name in names for amount in reader.own(name).values())
 
-    def suits(self, changes: SettingChanges) -> bool:
+    def suits(self, changes: Changes) -> bool:
         """Return True if changed numbers cause no error, incomplete replica or rest."""
         if self.instead is not None:
             return False

@@ -32,14 +32,16 @@ from ...findings.span import Edit
 from ...level import TRAINING
 from ...machines.node_group import ACCELERATOR, CLUSTER_LABEL, NODE
 from ...placements.assignment import Assignment, seats
-from ...pools import Pool, PoolParts, lay_out, rooms_of
+from ...pools import Pool, PoolParts
 from ...problem import Problem
 from ...reading import Reading
 from ...record import dataclass
 from ...releases.choice import ReleaseChoice, newest
 from ...releases.release import Range, read_releases
 from ...roles import CRITIC, REFERENCE, ROLLOUT, role_of
+from ...text.document import Document
 from ...text.edit import to_yaml
+from ...text.source import Source
 from ...text.tree import Scalar
 from ...training_job import TrainingJob
 from ..dialect import UNCHANGED, Degrees, JobBatch, Rendering
@@ -51,7 +53,7 @@ from .configuration import SEQUENCE, Configuration
 from .degrees import OWNERS
 from .job import NAMES, find_hint, is_open
 from .pools import TORN
-from .programs import MAIN_PPO, ONE_STEP_OFF, SLOTS, VLA, entry_in, facts
+from .programs import MAIN_PPO, ONE_STEP_OFF, VLA, facts, program_mask, table
 from .reader import VerlReader, read
 
 Numbers = Mapping[str, int]
@@ -211,8 +213,11 @@ class _VerlWriter:
         if self.reasons:
             return {}
         program, sizes = self._program()
-        self._layout(program)
+        if not (mask := program_mask(program)) >> self.release.release.index & 1:
+            message = f"{self.release.release} has no `{program}`, the program with these pools"
+            self.refuse("", message, table().name_release(mask))
         data = put(self._sections(), sizes)
+        self._check_layout(data)
         hints = {self.names[component.name]: self._hints(component) for component in self.components}
         return data | hint_block(self.problem, self.names, {name: data for name, data in hints.items() if data})
 
@@ -289,18 +294,19 @@ class _VerlWriter:
         self.refuse("", f"no program of verl has the pools of {names}", "place them as one of verl's programs does")
         return MAIN_PPO, {}
 
-    def _layout(self, program: str) -> None:
+    def _check_layout(self, data: Data) -> None:
         """Report ranks that verl, without node names, places elsewhere."""
         if self.reasons or any(pool.parts is None for pool in self.pools):
             return
-        pools = [Pool(f"pool_{number}", (pool.parts,) if pool.parts else (), SLOTS) for number, pool in enumerate(self.pools)]
-        layout = lay_out(pools, rooms_of(self.problem.cluster), entry_in(program).reserves)
-        if layout.short is not None:
+        document = replace(Document.of(Source("verl.yaml", to_yaml(data))), release=self.release)
+        setup, _, cluster = VerlReader(document, self.problem.cluster, TRAINING, with_hints=False).setup()
+        if cluster is not self.problem.cluster:
             return  # reading the file reports the missing capacity
-        for new_pool, pool in zip(pools, self.pools):
-            new_seats = seats_of(layout.runs(new_pool.name))
+        new_runs = {component.name: component.runs or () for component in setup.components}
+        for pool in self.pools:
             for component in pool.components:
-                if new_seats == seats_of(component.runs or ()):
+                new_seats = seats_of(new_runs.get(self.names[component.name], ()))
+                if new_seats in ((), seats_of(component.runs or ())):
                     continue
                 if len(set(pool.counts.values())) > 1:
                     counts = ", ".join(f"{count} on node {node}" for node, count in list(pool.counts.items())[:4])

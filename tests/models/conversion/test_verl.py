@@ -95,3 +95,29 @@ def test_where_verl_would_place_a_pool_elsewhere_that_is_announced() -> None:
         "verl names no node and no accelerator: it places the ranks of `actor` on others, from accelerator 0 of node 0 on",
         "verl names no node and no accelerator: it places the ranks of `rollout` on others, from accelerator 0 of node 1 on",
     ]
+
+
+@pytest.mark.parametrize("release", ["0.8.0", "0.9.0"])
+def test_processes_beside_the_pools_hold_cpus_of_the_first_node(release: str) -> None:
+    """Until 0.9.0 a task takes the first CPU; since then a TransferQueue takes nine."""
+    nodes = "".join(f"    - {{accelerators: {{count: 8, model: H100}}, cpus: {cpus}}}\n" for cpus in (24, 64))
+    text = f"cluster:\n  nodes:\n{nodes}components:\n  actor: {{placement: 0-7}}\n  rollout: {{placement: 0-7, colocate_with: actor}}\n"
+    done = convert(read(Source("job.yaml", text), None, "native"), "verl", frameworks=(f"verl=={release}",))
+    assert [loss.message for loss in done.losses] == [
+        f"verl names no node and no accelerator: it places the ranks of `{name}` on others, from accelerator 0 of node 1 on"
+        for name in ("actor", "rollout")
+    ]
+
+
+@pytest.mark.parametrize(("release", "components", "program"), [
+    ("0.4.1", "  rollout: {placement: 4-7}\n", "one_step_off_policy"),
+    ("0.5.0", "  rollout: {placement: 4-7}\n", ""),
+    ("0.6.1", "  rollout: {placement: 0-3, colocate_with: actor}\n  env: {placement: 4-7}\n", "vla"),
+    ("0.7.1", "  rollout: {placement: 0-3, colocate_with: actor}\n  env: {placement: 4-7}\n", ""),
+    ("0.8.0", "  rollout: {placement: 0-3, colocate_with: actor}\n  env: {placement: 4-7}\n", "vla"),
+])  # fmt: skip
+def test_a_program_that_the_release_lacks_is_refused(release: str, components: str, program: str) -> None:
+    text = f"cluster: 1x8\ncomponents:\n  actor: {{placement: 0-3}}\n{components}"
+    done = convert(read(Source("job.yaml", text), None, "native"), "verl", frameworks=(f"verl=={release}",))
+    why = f"verl {release} has no `verl.experimental.{program}.main_ppo`, the program with these pools"
+    assert [finding.message for finding in done.findings] == ([why] if program else [])

@@ -286,7 +286,7 @@ def _configuration(work: VerlWork) -> None:
         if choice := work.missing_group(owner):
             help_ = f"set `{choice}`, which makes `{owner}.{word}` too"
             work.report(MODE, name, message, settings.place(key), help_, None, "", "IN_WORKERS")
-        section = f"{owner}.megatron" if megatron else f"{owner}.fsdp_config"
+        section = f"{owner}.megatron" if megatron else settings.fsdp_section(owner)
         if word in KNOWN and megatron is not (default.value == "megatron") and settings.at(section) is None:
             first = megatron and name == "actor" and work.is_checked_at_start and settings.flag(f"{ACTOR}.use_dynamic_bsz", MODE) is False
             options = configurations().options(table.name, settings.choice.release.index)

@@ -12,7 +12,6 @@ from typing import Mapping, Sequence
 from ....configuration.notes import is_unknown
 from ....findings.span import Span
 from ....findings.wording import with_noun
-from ....text.document import Program
 from ...following import scalars_by_path
 from ...skeleton import HINTS
 from ...unread import is_used
@@ -57,7 +56,7 @@ def _accelerators(work: VerlWork, is_single_node: bool) -> None:
     if machine is not None and machine.accelerators is not None:
         text = f"the script shows Ray {with_noun(machine.accelerators, 'accelerator')} of this node"
         limits.append((machine.accelerators, text, machine.accelerators_span))
-    if work.settings.since("0.6.0") and work.settings.at(key) is not None and not _is_submitted(program):
+    if work.settings.since("0.6.0") and work.settings.at(key) is not None and not (program and program.launcher.startswith("ray")):
         amount = work.settings.whole(key, FIT, minimum=0)
         limits += [(amount.value, f"`{key}` gives Ray {with_noun(amount.value, 'accelerator')}", amount.span)] if amount else []
     available, text, at = min(limits, key=lambda limit: limit[0], default=(need, "", None))
@@ -92,18 +91,13 @@ def _processes(work: VerlWork) -> None:
     work.report(FIT, pool.name, message, machine.accelerators_span, help_, None, f"{machine.accelerators} of {need}", when)
 
 
-def _is_submitted(program: Program | None) -> bool:
-    """Return True if Ray runs before the program, which then starts no Ray."""
-    return program is not None and program.launcher.startswith("ray")
-
-
 def _cpus(work: VerlWork) -> None:
     """Check the CPUs reserved with the accelerators, for which Ray waits without a limit."""
     key = "ray_kwargs.ray_init.num_cpus" if work.settings.since("0.6.0") else "ray_init.num_cpus"
     program, pools = work.notes.document.program, work.setup.pools
     machine, amount = program.machine if program is not None else None, work.amount(key, CPUS)
     limits: list[tuple[int, str, Span | None]] = []
-    if amount is not None and not _is_submitted(program):
+    if amount is not None and not (program and program.launcher.startswith("ray")):
         limits.append((amount.value, f"`{key}` {amount.value}", amount.span))
     if machine is not None and machine.cpus is not None:
         limits.append((machine.cpus, f"`--num-cpus` {machine.cpus}", machine.cpus_span))

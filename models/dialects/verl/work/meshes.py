@@ -49,7 +49,9 @@ def judge_meshes(work: VerlWork) -> None:
         if ranks is None or is_engine(work.settings, name):
             continue
         strategy = work.is_trained_by(owner)
-        _divide(work, name, owner, strategy, f"{owner}.{strategy}", ranks, work.settings.shards_key(name))
+        # Until 0.8.0 the reference has the actor's mesh: verl, engine_workers.py (ActorRolloutRefWorker.init_model).
+        shards = "" if name == "ref" and work.settings.is_older_than("0.8.0") else f"{work.settings.fsdp_section(owner)}.fsdp_size"
+        _divide(work, name, owner, strategy, f"{owner}.{strategy}", ranks, shards)
         if strategy not in (*STRATEGIES, "fsdp", "veomni", "", None):
             why = f"the degrees of {strategy} are not read: data parallel ranks and batches of {name} are unknown"
             work.notes.unsure(DEGREES, name, why)
@@ -57,7 +59,7 @@ def judge_meshes(work: VerlWork) -> None:
     is_separate = work.entry.kind is ProgramKind.SEPARATE and not work.entry.own_trainer and work.settings.is_older_than("0.7.1")
     ranks = work.setup.world_size("rollout") if is_separate else None
     if ranks and work.is_trained_by(ACTOR) == "fsdp":
-        _mesh(work, "rollout", ACTOR, ranks, work.settings.shards_key("actor"))
+        _mesh(work, "rollout", ACTOR, ranks, f"{work.settings.fsdp_section(ACTOR)}.fsdp_size")
 
 
 def _divide(work: VerlWork, name: str, owner: str, strategy: str | None, section: str, ranks: int, shards: str) -> None:
@@ -353,8 +355,7 @@ def run_of(work: VerlWork, name: str) -> MemoryInput | None:
             recompute={"full": FULL, "selective": SELECTIVE}.get(str(plain(f"{engine}.{CONFIG}.recompute_granularity")), NONE),
             offload=is_offloaded(engine, "grad_offload", "optimizer_offload"), sequence=sequence, micro_batch=sequences,
         )  # fmt: skip
-    engine = f"{owner}.model.fsdp_config" if name in ("critic", "reward_model") else f"{owner}.fsdp_config"
-    engine = "critic.fsdp" if name == "critic" and settings.since("0.8.0") else engine
+    engine = settings.fsdp_section(owner)
     model = "critic.model" if name == "critic" else "actor_rollout_ref.model"
     on_host = plain(f"{engine}.offload_policy", False) is True  # the optimizer steps on the host
     in_16 = updates and not on_host and str(plain(f"{engine}.model_dtype", "fp32")) in ("bf16", "bfloat16")
