@@ -121,31 +121,35 @@ class SearchPath:
     """Folders in search order, and the real paths of the allowed roots and the repository.
 
     Nothing outside of the roots is read. `unseen` has the reason for each folder that Hydra
-    searches and this program does not.
+    searches and this program does not; `outside` has those of them that exist here.
     """
 
     folders: tuple[NamedPath, ...]
     roots: tuple[str, ...]
     unseen: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
 
     @staticmethod
     def of(folder: str, folders: Sequence[NamedPath | str], roots: Sequence[str], main: str = "") -> SearchPath:
         """Build the search path of a file; unknown or outside folders become `unseen` reasons.
 
-        The repository of a `main` file may be read, but is not a place to search.
+        The repository of a `main` file may be read, but is not a place to search. Programs start in
+        it or beside the folder of configurations: a relative folder is below one of them, wherever
+        this command runs.
         """
-        repository = (repository_of(main),) if os.path.isfile(main) else ()
-        real = tuple(dict.fromkeys(os.path.realpath(root) for root in (folder, *roots, *repository)))
-        usable, unseen = [NamedPath(folder, folder)], []
-        for entry in (_resolve_below(folder, roots) for folder in folders):
+        beside = (repository_of(main), os.path.dirname(folder) or ".") if os.path.isfile(main) else ()
+        real = tuple(dict.fromkeys(os.path.realpath(root) for root in (folder, *roots, *beside[:1])))
+        usable, unseen, outside = [NamedPath(folder, folder)], [], []
+        for entry in (_resolve_below(folder, (*beside, *roots), real) for folder in folders):
             if isinstance(entry, str):
                 unseen.append(entry)
             elif is_below(os.path.realpath(entry.path), real):
                 usable.append(entry)
             else:
                 unseen.append(f"`{entry.name}` is outside of what may be read")
+                outside += [entry.name] * os.path.isdir(entry.path)
         usable += [NamedPath(root, root) for root in roots]
-        return SearchPath(tuple(dict.fromkeys(usable)), real, tuple(unseen))
+        return SearchPath(tuple(dict.fromkeys(usable)), real, tuple(unseen), tuple(outside))
 
     def find(self, path: str) -> NamedPath | OutsideRoots | None:
         """Return the first text of a path such as ``env/libero``."""
@@ -181,12 +185,13 @@ class SearchPath:
         return "; ".join([f"it is not in {places}", *self.unseen, "`--config-root DIR` names another folder"])
 
 
-def _resolve_below(folder: NamedPath | str, roots: Sequence[str]) -> NamedPath | str:
-    """Resolve a relative folder below the first root that contains it."""
-    if isinstance(folder, str) or os.path.isabs(folder.path) or os.path.isdir(folder.path):
+def _resolve_below(folder: NamedPath | str, places: Sequence[str], roots: Sequence[str]) -> NamedPath | str:
+    """Resolve a relative folder below the first place where it exists and may be read."""
+    if isinstance(folder, str) or os.path.isabs(folder.path):
         return folder
-    places = (os.path.join(root, folder.path) for root in roots)
-    return next((NamedPath(place, os.path.join(root, folder.name)) for root, place in zip(roots, places) if os.path.isdir(place)), folder)
+    candidates = (NamedPath(os.path.join(place, folder.path), os.path.normpath(os.path.join(place, folder.name))) for place in places)
+    readable = (place for place in (*candidates, folder) if os.path.isdir(place.path) and is_below(os.path.realpath(place.path), roots))
+    return next(readable, folder)
 
 
 def _common(folder: str, whole: str) -> str:

@@ -18,6 +18,7 @@ MAX_ABOVE = 8
 """Largest number of folders from a file up to the top of its checkout."""
 NEAR = 3
 """Largest number of folders from a file up to the requirements of its recipe."""
+MOST_NAMED = 2
 PINNED = ("requirements.txt", "pyproject.toml", "setup.py")
 _LINE = re.compile(
     r"^\s*(?:export\s+)?(TAG|COMMIT|VERL_COMMIT|ROLLING_VERL_COMMIT|REPRODUCTION_COMMIT|PIP_INSTALL)\s*=\s*(.+?)\s*$", re.MULTILINE
@@ -144,7 +145,9 @@ def choose_by_masks(table: ReleaseTable, mask_of_name: Mapping[str, int]) -> Rel
         return ReleaseChoice(table, possible[-1], _newest_reason(table, possible[-1], excluding), possible)
     lacking = [sum(not mask >> release.index & 1 for mask in excluding.values()) for release in table]
     possible = tuple(release for release in table if lacking[release.index] == min(lacking))
-    return ReleaseChoice(table, possible[-1], f"no release has all keys; it lacks {min(lacking)}", possible)
+    refused = [f"`{name}`" for name, mask in excluding.items() if not mask >> possible[-1].index & 1]
+    names = " and ".join(refused[:MOST_NAMED]) + (f" and {len(refused) - MOST_NAMED} more" if len(refused) > MOST_NAMED else "")
+    return ReleaseChoice(table, possible[-1], f"no release takes all keys; it refuses {names}", possible)
 
 
 def _newest_reason(table: ReleaseTable, release: Release, excluding: Mapping[str, int]) -> str:

@@ -301,9 +301,13 @@ def configuration_of(document: Document, entry: EntryPoint) -> str:
 
 
 def base_in_defaults(document: Document) -> str:
-    """Return the only known configuration in the `defaults` lists of all texts."""
-    configuration = ""
+    """Return the only known configuration in the `defaults` lists of all texts; its own list and its groups do not count."""
+    configuration, index = "", configurations().index
+    folders = tuple(f"{name.rpartition('/')[0]}/" for name in document.included if bare(name) in index)
     for source in (document.source, *document.included.values()):
+        is_group = any(source.name.startswith(folder) and "/" in source.name[len(folder) :] for folder in folders)
+        if source is not document.source and (bare(source.name) in index or is_group):
+            continue
         tree = source.value if source.name.endswith((".yaml", ".yml")) else None
         defaults = tree.get("defaults") if isinstance(tree, MapNode) else None
         for item in defaults.items if isinstance(defaults, ListNode) else ():
@@ -312,7 +316,7 @@ def base_in_defaults(document: Document) -> str:
                 name = item.entries[0].key.text.removeprefix("override ").split("/")[0]
             if name in _OWN:
                 continue
-            if name not in configurations().index:
+            if name not in index:
                 return ""
             configuration = name
     return configuration

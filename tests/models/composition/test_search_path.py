@@ -187,3 +187,29 @@ def test_the_folder_of_a_module_is_found_below_a_root(tmp_path: Path) -> None:
     document = Composer((str(tmp_path),)).compose(Source.read(main))
     assert not document.unchecked
     assert find(document.root, "env.size") is not None
+
+
+@pytest.mark.parametrize("path", ["verl/trainer/config", "../../verl/trainer/config"])
+@pytest.mark.parametrize("folder", [".", "repository", "repository/examples/chat", "elsewhere"])
+def test_a_relative_folder_is_the_repository_s_wherever_the_command_runs(
+    compose: Compose, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, folder: str
+) -> None:
+    main = "repository/examples/chat/config/main.yaml"
+    texts = {
+        main: f"hydra: {{searchpath: ['file://{path}']}}\ndefaults: [base]\n",
+        "repository/setup.py": "",
+        "repository/verl/trainer/config/base.yaml": "x: 1\n",
+        "elsewhere/verl/trainer/config/base.yaml": "x: 2\n",
+    }
+    compose(texts, main)
+    monkeypatch.chdir(tmp_path / folder)
+    document = Composer().compose(Source.read(os.path.relpath(tmp_path / main)))
+    assert (plain(document.root), document.partial) == ({"x": 1}, False)
+
+
+def test_a_folder_that_exists_but_may_not_be_read_is_named_by_the_verdict(compose: Compose, tmp_path: Path) -> None:
+    texts = {"job/main.yaml": f"hydra: {{searchpath: ['file://{tmp_path}/conf']}}\ndefaults: [base]\n", "conf/base.yaml": "x: 1\n"}
+    reason = compose(texts, "job/main.yaml").unchecked[0]
+    assert (reason.decides, reason.add) == (True, f"Pass `--config-root {tmp_path}/conf`")
+    missing = compose({"job/main.yaml": texts["job/main.yaml"].replace("/conf", "/none")}, "job/main.yaml").unchecked[0]
+    assert (missing.decides, missing.add) == (False, "")

@@ -68,7 +68,7 @@ def test_where_no_release_has_all_keys_those_with_the_fewest_errors_decide() -> 
     keys = "critic.model.enable_gradient_checkpointing=True reward_model.param_offload=True algorithm.use_kl_in_reward=False"
     text = f"--config-name=ppo_megatron_trainer {WHOLE} {R}.name=vllm {OLD_REWARD} {keys}"
     found = reading(text)
-    assert found.document.release is not None and "no release has all keys" in found.document.release.reason
+    assert found.document.release is not None and "no release takes all keys" in found.document.release.reason
     assert [message.partition("no key ")[2] for message in errors(found.findings)] == ["`reward_model.param_offload`"]
 
 

@@ -44,7 +44,7 @@ def test_a_key_that_old_ones_lack_excludes_those(table: ReleaseTable) -> None:
 
 def test_where_nothing_is_left_the_fewest_refusals_count(table: ReleaseTable) -> None:
     choice = choose_by_names(table, "new", "old", "always")
-    assert choice.reason == "no release has all keys; it lacks 1"
+    assert choice.reason == "no release takes all keys; it refuses `old`"
     assert choice.release == table.newest
     assert table.find("0.6.0") not in choice.possible
 

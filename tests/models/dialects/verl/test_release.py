@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from placewright.models.composition import Composer
 from placewright.models.dialects.load import load, read
 from placewright.models.dialects.verl.programs import configurations
-from placewright.models.machines.shorthand import DeclaredNodes
+from placewright.models.findings.finding import Severity
+from placewright.models.machines.shorthand import DeclaredNodes, read_shorthand
 from placewright.models.releases.choice import ReleaseChoice
 from placewright.models.text.source import Source
 from placewright.planner.verify import verify
@@ -87,7 +89,7 @@ def test_a_program_excludes_the_releases_that_lack_it() -> None:
 
 def test_keys_of_which_no_release_has_all() -> None:
     found = choice("distillation.enabled=True trainer.use_legacy_worker_impl=auto critic.model.fsdp_config.fsdp_size=2")
-    assert found.reason == "no release has all keys; it lacks 1"
+    assert found.reason == "no release takes all keys; it refuses `distillation.enabled`"
     assert found.release.name == "0.7.1"
 
 
@@ -198,3 +200,25 @@ def test_a_program_that_a_changed_checkout_still_has_starts(tmp_path: Path, foun
     (tmp_path / "run.sh").write_text("torchrun --nnodes=1 --nproc_per_node=8 -m verl.trainer.fsdp_sft_trainer data.train_batch_size=8\n")
     report = verify(load(tmp_path / "run.sh", DeclaredNodes(8)))
     assert found is not any("nothing starts" in finding.message for finding in report.findings)
+
+
+@pytest.mark.parametrize("folder", [".", "repository", "repository/examples/config"])
+def test_a_repository_s_own_defaults_stand_for_those_of_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str) -> None:
+    file = tmp_path / "repository/examples/config/mine.yaml"
+    base = tmp_path / "repository/verl/trainer/config"
+    for place, text in (
+        (tmp_path / "repository/setup.py", ""),
+        (base / "actor/dp_actor.yaml", "defaults: [../optim/fsdp, _self_]\nppo_mini_batch_size: 60\n"),
+        (base / "optim/fsdp.yaml", "lr: 1\n"),
+        (base / "ppo_trainer.yaml", "defaults: [actor@actor_rollout_ref.actor: dp_actor, _self_]\ndata: {train_batch_size: 60}\n"),
+        (file, "hydra: {searchpath: [file://verl/trainer/config]}\ndefaults: [ppo_trainer, _self_]\n"
+               "trainer: {nnodes: 1, n_gpus_per_node: 8}\nactor_rollout_ref: {rollout: {name: vllm}}\n"),
+    ):  # fmt: skip
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, "utf-8")
+    monkeypatch.chdir(tmp_path / folder)
+    composer = Composer(frameworks=("verl==0.6.1",))
+    report = verify(read(Source.read(os.path.relpath(file)), read_shorthand("1x8"), level="training", composer=composer))
+    messages = [finding.message for finding in report.findings if finding.severity is Severity.ERROR]
+    assert messages == ["60 samples do not divide among the 8 accelerators of the trainer"]
+    assert [reason.why for reason in report.unchecked if reason.decides] == []
