@@ -215,7 +215,7 @@ def solver(
 
         place = partial(in_process, **options, on_progress=on_progress or silent)
     elsewhere = reading.session.elsewhere if reading else None
-    return Solver(place, limit, options["session"], counting, refusing(reading), elsewhere)
+    return Solver(place, limit, options["session"], counting, refusing(reading), elsewhere, reading.judge if reading else None)
 
 
 def launch(plan: Union[Plan, Readable], cluster: Machines = None, **options: Any) -> ContextManager[Launch]:

@@ -188,7 +188,8 @@ def _plan(file: str, source: ReadOptions) -> tuple[Plan, Reading | None] | int:
         answer = solver(LIMIT, SEED, reading=reading, session=session)(reading.problem)
     if answer.plan is None:
         findings = reading.document.environment.conceal(answer.findings)
-        echo_findings(findings, err=True, texts=report.texts)
+        if remaining := [finding for finding in findings if finding not in report.findings]:
+            echo_findings(remaining, err=True, texts=report.texts)
         return _refuse(file, findings, code_without_plan(answer))
     return answer.plan, reading
 

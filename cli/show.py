@@ -92,7 +92,7 @@ def _of_plan(file: str, content: PlanFile, previous: Previous) -> Picture:
 
 
 def _of_file(file: str, source: ReadOptions, limit: float, previous: Previous) -> tuple[int, Picture | None]:
-    reading, code, _ = solvable(source.with_model(source.load(file).to_solve), "text")
+    reading, code, before = solvable(source.with_model(source.load(file).to_solve), "text")
     if reading is None or reading.problem is None:
         return code, None
     file = reading.source.name
@@ -106,8 +106,8 @@ def _of_file(file: str, source: ReadOptions, limit: float, previous: Previous) -
     with Session() as session:
         with show_progress(AUTO) as sinks:
             answer = solver(limit, 1, True, sinks.of_placements, reading=reading, counting=sinks.of_counts, session=session)(problem)
-        if answer.findings:
-            echo_findings(reading.document.environment.conceal(answer.findings), err=True, texts=reading.document.texts)
+        if findings := [finding for finding in reading.document.environment.conceal(answer.findings) if finding not in before]:
+            echo_findings(findings, err=True, texts=reading.document.texts)
         if answer.plan is None:
             echo(f"{escape(file)}: {answer.verdict}", err=True)
             return code_without_plan(answer), None

@@ -130,7 +130,9 @@ def _costs(problem: Problem) -> Mapping[str, int]:
 
 def _print_no_plan(reading: Reading, answer: Answer, form: str, before: tuple[Finding, ...]) -> int:
     file, findings = reading.source.name, reading.document.environment.conceal(answer.findings)
-    echo_findings(findings, err=True, texts=reading.document.texts)
+    findings = tuple(finding for finding in findings if finding not in before)
+    if findings:
+        echo_findings(findings, err=True, texts=reading.document.texts)
     if form == "json":
         from ..report.solution import without_plan
 

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ..models.answer import IMPOSSIBLE, UNDECIDED
-from .exit_codes import FINDINGS, OK
-from .exit_codes import UNDECIDED as UNDECIDED_CODE
+from .exit_codes import OK
 from .options.shared import ReadOptions, form_option, level_option, lose_option, model_option, search_options, source_options
-from .options.solvable import solvable
+from .options.solvable import code_without_plan, solvable
 from .output.colour import wants_colour
 from .output.text import echo
 
@@ -84,5 +82,5 @@ def whatif(
         click.echo(to_json(reading.source.name, pricing))
     else:
         echo(render(reading.source.name, pricing, wants_colour(sys.stdout)))
-    verdicts = [change.answer.verdict for change in pricing.after] if changes else [pricing.before.verdict]
-    return (UNDECIDED_CODE if UNDECIDED in verdicts else FINDINGS if IMPOSSIBLE in verdicts else OK) or code
+    answers = [change.answer for change in pricing.after] if changes else [pricing.before]
+    return max((code_without_plan(answer) for answer in answers if answer.plan is None), default=OK) or code

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Sequence
+from typing import TYPE_CHECKING, Callable, Sequence
 
-from ..models.answer import Answer, Solve, Validator, accept_all
+from ..models.answer import IMPOSSIBLE, UNDECIDED, Answer, Solve, Validator, accept_all
 from ..models.placements.plan import FEASIBLE, OPTIMAL, VERIFIED, Plan
 from ..models.problem import Problem
 from ..models.record import dataclass
@@ -36,6 +36,7 @@ class Solver:
     counting : called with each new incumbent and lower bound.
     refuses : findings of the framework against a plan in its own file.
     elsewhere : reads the counts that the framework accepts on a cluster; None if unknown.
+    judge : see `Reading.judge`; what it does not let stand as an error is not impossible.
     """
 
     place: Solve
@@ -44,10 +45,15 @@ class Solver:
     counting: OnCounting | None = None
     refuses: Validator = accept_all
     elsewhere: ClusterReader | None = None
+    judge: Callable[[Finding], Finding] | None = None
 
     def __call__(self, problem: Problem) -> Answer:
         """Return the best verified plan, or the reason why there is none."""
-        return solve_in_turn(problem, self._answer)
+        answer = solve_in_turn(problem, self._answer)
+        findings = tuple(map(self.judge, answer.findings)) if self.judge is not None else answer.findings
+        if answer.verdict != IMPOSSIBLE or findings == answer.findings:
+            return answer
+        return replace(answer, verdict=UNDECIDED, findings=findings)
 
     def _answer(self, problem: Problem) -> Answer:
         """Return the answer of a problem by what is open in it: places, counts without times, or counts by time."""

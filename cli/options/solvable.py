@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from ...models.answer import UNDECIDED as UNDECIDED_ANSWER
-from ...models.findings.finding import Finding, error
+from ...models.findings.finding import Finding, Severity, error
 from ...models.report import INCOMPLETE as INCOMPLETE_FILE
 from ...models.report import UNUSABLE as UNUSABLE_FILE
 from ...report.terminal import escape
@@ -26,8 +26,13 @@ def is_our_fault(answer: Answer) -> bool:
 
 
 def code_without_plan(answer: Answer) -> int:
-    """Return the exit code of an answer without a plan."""
-    return OUR_FAULT if is_our_fault(answer) else UNDECIDED if answer.verdict == UNDECIDED_ANSWER else FINDINGS
+    """Return the exit code of an answer without a plan.
+
+    Undecided without an error is what only another release, or verl's own program, would refuse.
+    """
+    if is_our_fault(answer) or answer.verdict != UNDECIDED_ANSWER:
+        return OUR_FAULT if is_our_fault(answer) else FINDINGS
+    return UNDECIDED if any(finding.severity is Severity.ERROR for finding in answer.findings) else INCOMPLETE
 
 
 class SolvableFile(NamedTuple):

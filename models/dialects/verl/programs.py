@@ -301,7 +301,10 @@ def configuration_of(document: Document, entry: EntryPoint) -> str:
 
 
 def base_in_defaults(document: Document) -> str:
-    """Return the only known configuration in the `defaults` lists of all texts; its own list and its groups do not count."""
+    """Return the only known configuration in the `defaults` lists of all texts.
+
+    The lists of that configuration and of its groups do not count.
+    """
     configuration, index = "", configurations().index
     folders = tuple(f"{name.rpartition('/')[0]}/" for name in document.included if bare(name) in index)
     for source in (document.source, *document.included.values()):
