@@ -264,9 +264,9 @@ class Walk:
         elif entry.optional and not self.search.unseen:
             return None
         else:
-            outside = self.search.outside  # what the user's own folder holds may differ from the framework's
-            add = f"Pass `--config-root {outside[0]}`" if outside else ""
-            self.unchecked.append(Unchecked("PW013", node.path, self.search.why_not_found, bool(outside), add))
+            folders = self.search.outside_folders  # what the user's own folder holds may differ from the framework's
+            add = f"Pass `--config-root {folders[0]}`" if folders else ""
+            self.unchecked.append(Unchecked("PW013", node.path, self.search.why_not_found, bool(folders), add))
         return self._gap()
 
     def _note_outside(self, finding: Finding, path: str) -> None:

@@ -121,13 +121,13 @@ class SearchPath:
     """Folders in search order, and the real paths of the allowed roots and the repository.
 
     Nothing outside of the roots is read. `unseen` has the reason for each folder that Hydra
-    searches and this program does not; `outside` has those of them that exist here.
+    searches and this program does not; `outside_folders` has those of them that exist here.
     """
 
     folders: tuple[NamedPath, ...]
     roots: tuple[str, ...]
     unseen: tuple[str, ...] = ()
-    outside: tuple[str, ...] = ()
+    outside_folders: tuple[str, ...] = ()
 
     @staticmethod
     def of(folder: str, folders: Sequence[NamedPath | str], roots: Sequence[str], main: str = "") -> SearchPath:
@@ -137,19 +137,19 @@ class SearchPath:
         it or beside the folder of configurations: a relative folder is below one of them, wherever
         this command runs.
         """
-        beside = (repository_of(main), os.path.dirname(folder) or ".") if os.path.isfile(main) else ()
-        real = tuple(dict.fromkeys(os.path.realpath(root) for root in (folder, *roots, *beside[:1])))
-        usable, unseen, outside = [NamedPath(folder, folder)], [], []
-        for entry in (_resolve_below(folder, (*beside, *roots), real) for folder in folders):
+        starts = (repository_of(main), os.path.dirname(folder) or ".") if os.path.isfile(main) else ()
+        real = tuple(dict.fromkeys(os.path.realpath(root) for root in (folder, *roots, *starts[:1])))
+        usable, unseen, outside_folders = [NamedPath(folder, folder)], [], []
+        for entry in (_resolve_below(folder, (*starts, *roots), real) for folder in folders):
             if isinstance(entry, str):
                 unseen.append(entry)
             elif is_below(os.path.realpath(entry.path), real):
                 usable.append(entry)
             else:
                 unseen.append(f"`{entry.name}` is outside of what may be read")
-                outside += [entry.name] * os.path.isdir(entry.path)
+                outside_folders += [entry.name] * os.path.isdir(entry.path)
         usable += [NamedPath(root, root) for root in roots]
-        return SearchPath(tuple(dict.fromkeys(usable)), real, tuple(unseen), tuple(outside))
+        return SearchPath(tuple(dict.fromkeys(usable)), real, tuple(unseen), tuple(outside_folders))
 
     def find(self, path: str) -> NamedPath | OutsideRoots | None:
         """Return the first text of a path such as ``env/libero``."""
