@@ -27,7 +27,12 @@ def with_places(text: str, job: Job, places: Places, names: Iterable[str]) -> st
 
 
 def _text(wish: Wish, processes: Sequence[tuple[int, tuple[int, ...]]]) -> str:
-    """Ranks as a text such as ``0,2-3``, or nothing where the places are not in the order of their numbers."""
+    """Ranks as a text such as ``0,2-3``, or nothing where the places are not in the order of their numbers.
+
+    A text names the range; `stride` orders the processes in it.
+    """
+    if wish.stride > 1:
+        return ""
     number = {seat: rank for rank, seat in enumerate(wish.line)}
     found = [number.get(seat, -1) for _, seats in processes for seat in seats]
     if not found or found != sorted(set(found)) or found[0] < 0 or len(processes) % 2:
