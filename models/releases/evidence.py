@@ -146,7 +146,9 @@ def choose_by_masks(table: ReleaseTable, mask_of_name: Mapping[str, int]) -> Rel
     lacking = [sum(not mask >> release.index & 1 for mask in excluding.values()) for release in table]
     possible = tuple(release for release in table if lacking[release.index] == min(lacking))
     refused_names = [f"`{name}`" for name, mask in excluding.items() if not mask >> possible[-1].index & 1]
-    names = " and ".join(refused_names[:MOST_NAMED]) + (f" and {len(refused_names) - MOST_NAMED} more" if len(refused_names) > MOST_NAMED else "")
+    names = " and ".join(refused_names[:MOST_NAMED]) + (
+        f" and {len(refused_names) - MOST_NAMED} more" if len(refused_names) > MOST_NAMED else ""
+    )
     return ReleaseChoice(table, possible[-1], f"no release takes all keys; it refuses {names}", possible)
 
 

@@ -239,6 +239,14 @@ class Configuration(Settings):
         return self.flag("trainer.use_v1", ROLES, True)
 
     @property
+    def pads(self) -> bool | None:
+        """True if the trainer pads a step to whole mini batches; None if unknown.
+
+        Source: verl, trainer/ppo/v1/trainer_base.py and, in 0.8.0, trainer/main_ppo_sync.py (_balance_batch).
+        """
+        return True if self.entry.program == "verl.trainer.main_ppo_sync" else self.is_v1
+
+    @property
     def reserves(self) -> tuple[Reserve, ...]:
         """Processes that hold CPUs before the pools, a TransferQueue's included."""
         key = self.entry.units_key
@@ -253,14 +261,13 @@ class Configuration(Settings):
         """True if the V1 trainer has servers in separate pools, beside the actor's processes."""
         return bool(self.is_v1) and self.word("trainer.v1.trainer_mode", ROLES) == "separate_async"
 
-    @property
-    def has_new_workers(self) -> bool | None:
-        """True if workers of the model engine train; None if unknown.
+    def has_new_workers(self, name: str) -> bool | None:
+        """Return True if workers of the model engine train a component; None if unknown.
 
-        Since 0.8.0 there are no others. Source: verl, verl/trainer/main_ppo.py
-        (add_actor_rollout_worker), verl/workers/engine_workers.py.
+        Since 0.8.0 there are no others; before 0.7.0 the actor has none. Source: verl,
+        verl/trainer/main_ppo.py (add_actor_rollout_worker, add_critic_worker), verl/workers/engine_workers.py.
         """
-        if self.since("0.8.0") or self.is_older_than("0.6.0"):
+        if self.since("0.8.0") or self.is_older_than("0.6.0" if name in ("critic", "reward_model") else "0.7.0"):
             return self.since("0.8.0")
         word = self.word("trainer.use_legacy_worker_impl", ROLES)
         return None if word is None else word == "disable"

@@ -104,10 +104,9 @@ def _count_at_start(work: VerlWork, prompts: Amount) -> Iterator[Dealing]:
 
 def _not_padded(work: VerlWork) -> Range | None:
     """Return the releases whose trainer needs even samples; None if it pads (0.9.0)."""
-    is_v1 = work.settings.is_v1
-    if is_v1 is False:
+    if work.settings.pads is False:
         return ALWAYS
-    return Range("0.7.0", "0.9.0") if is_v1 and work.settings.at("trainer.use_v1") is None else None
+    return Range("0.7.0", "0.9.0") if work.settings.is_v1 and work.settings.at("trainer.use_v1") is None else None
 
 
 def _to_ranks(work: VerlWork, train_batch: Amount) -> Iterator[Dealing]:
@@ -172,13 +171,14 @@ def judge_tokens(work: VerlWork) -> None:
     verl/utils/seqlen_balancing.py (rearrange_micro_batches), verl/workers/actor/ and critic/.
     """
     prompt, response = (work.amount(f"{ROLLOUT}.{part}_length", NUMBERS) for part in ("prompt", "response"))
-    if work.entry.kind not in TRAINERS or work.settings.has_new_workers is not False or not prompt or not response:
+    if work.entry.kind not in TRAINERS or not prompt or not response:
         return
     length, judged_names = prompt.value + response.value, set[str]()
     for name, section, prefix, key in facts("settings")["filled"]["rows"]:
         bypass = work.entry.program == FULLY_ASYNC or work.settings.flag("algorithm.rollout_correction.bypass_mode", NUMBERS) is not False
         may_skip = section == ROLLOUT and bypass  # the log probabilities of rollout may do
-        is_filled = work.is_worker(name) and not may_skip and work.settings.flag(f"{section}.{prefix}{FITTED}", NUMBERS)
+        is_old = work.is_worker(name) and work.settings.has_new_workers(name) is False
+        is_filled = is_old and not may_skip and work.settings.flag(f"{section}.{prefix}{FITTED}", NUMBERS)
         owner, tokens = OWNERS[name], work.amount(f"{section}.{key}", NUMBERS) if is_filled else None
         backend = work.is_trained_by(owner)
         slices = work.amount(f"{owner}.megatron.context_parallel_size", NUMBERS) if backend == "megatron" else work.sequence(owner, NUMBERS)
@@ -196,7 +196,7 @@ def judge_tokens(work: VerlWork) -> None:
 def _reference_of_megatron(work: VerlWork) -> None:
     """Demand the micro batch size that Megatron's workers read in any case."""
     keys = (f"{REFERENCE}.{INFERRED}", f"{REFERENCE}.{INFERRED}_per_gpu")
-    new = work.settings.has_new_workers and (work.entry.kind is ProgramKind.HYBRID or work.settings.since("0.7.1"))
+    new = work.settings.has_new_workers("ref") and (work.entry.kind is ProgramKind.HYBRID or work.settings.since("0.7.1"))
     if new or not work.settings.uses_reference or not work.is_whole or work.is_trained_by(ACTOR) != "megatron":
         return
     said_at_start = work.is_checked_at_start and not work.settings.flag(f"{ACTOR}.{FITTED}", NUMBERS)
@@ -222,7 +222,7 @@ def _check_trained(work: VerlWork, name: str, owner: str, when: str) -> None:
         return
     if mini:
         _micro(work, name, owner, mini, micro, when)
-    if name == "actor" and not work.settings.has_new_workers:
+    if name == "actor" and not work.settings.has_new_workers(name):
         # Old workers write a rank's part to the other key and later read both; new ones demand the
         # size of one rank.
         message = f"`{micro.name}` is set, which verl's workers refuse"

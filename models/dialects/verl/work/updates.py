@@ -78,7 +78,7 @@ def judge_updates(work: VerlWork) -> None:
     """Check that mini batches divide among ranks, and a rank's part into micro batches."""
     judged_updates: set[tuple[str, int]] = set()
     for update in updates_of(work):
-        new = work.settings.has_new_workers
+        new = work.settings.has_new_workers(update.name)
         is_duplicate = (update.mini.name, update.ranks) in judged_updates  # two roles with one mini batch
         judged_updates.add((update.mini.name, update.ranks))
         if new is False:
@@ -89,6 +89,8 @@ def judge_updates(work: VerlWork) -> None:
             micro = work.amount(f"{ACTOR}.{MICRO}_per_gpu", NUMBERS) if is_static else None
             better = update.even(micro.value if micro else 1)
             work.divides(update.name, SHARES, update.number(work), right, "FIRST_UPDATE", better, AMONG, edits=False, source=NEW)
+            if work.settings.pads is False and work.entry.program != FULLY_ASYNC and update.samples % update.ranks == 0:
+                _check_step(work, update, NEW)
         if new and update.name == "actor":  # the critic's engine always fits batches to the tokens
             _check_fixed(work, update)
         key = f"{update.owner}.megatron.virtual_pipeline_model_parallel_size"
@@ -116,8 +118,8 @@ def _check_fixed(work: VerlWork, update: Update) -> None:
 
 
 def _step(work: VerlWork, update: Update) -> int | None:
-    """Return the samples of a step, padded in the V1 trainer; None if unknown."""
-    if not work.settings.is_v1:
+    """Return the samples of a step, padded by some trainers; None if unknown."""
+    if not work.settings.pads:
         return samples_of_step(work)
     prompts = work.amount(PROMPTS, SHARES)
     steps = work.amount(STEPS, NUMBERS) if work.settings.is_apart else None
@@ -183,7 +185,7 @@ def _micro(work: VerlWork, update: Update) -> None:
 
 
 def _check_megatron(work: VerlWork, update: Update) -> None:
-    """Check that mini batches fill a rank's samples of a step, as Megatron's workers assert."""
+    """Check the sizes that Megatron's workers divide and assert."""
     micro, log_prob_key, settings = work.amount(f"{update.owner}.{MICRO}", NUMBERS), f"{ROLLOUT}.{INFERRED}", work.settings
     # With the deprecated size of the actor they divide that of rollout too.
     old_size = micro if update.name == "actor" and work.is_whole else None
@@ -191,6 +193,11 @@ def _check_megatron(work: VerlWork, update: Update) -> None:
         message = f"`{old_size.name}` is set, but `{log_prob_key.removeprefix('actor_rollout_ref.')}` is not"
         help_ = f"set {work.spell(f'{old_size.name}_per_gpu', 1)}, or more, in its place"
         work.report(MODE, update.name, message, old_size.span, help_, None, "deprecated", "Megatron divides both and fails", "IN_WORKERS")
+    _check_step(work, update, OLD)
+
+
+def _check_step(work: VerlWork, update: Update, source: str) -> None:
+    """Check that mini batches fill a rank's samples of a step, as Megatron's and the new workers assert."""
     samples = samples_of_step(work)
     if samples is None or samples % update.ranks:
         return
@@ -200,7 +207,7 @@ def _check_megatron(work: VerlWork, update: Update) -> None:
     note = f"{with_noun(share, 'sample')} of a rank: {samples} // {update.ranks}"
     left = Number(share, f"the {with_noun(share, 'sample')} that a rank of {update.name} gets in a step", note=note)
     right = Number(update.share, f"the {update.share} of its mini batch", update.mini, update.number(work).note)
-    work.divides(update.name, NUMBERS, left, right, "FIRST_UPDATE", better, MULTIPLE, change="right", edits=bool(better), source=OLD)
+    work.divides(update.name, NUMBERS, left, right, "FIRST_UPDATE", better, MULTIPLE, change="right", edits=bool(better), source=source)
 
 
 def derive_batches(work: VerlWork) -> None:

@@ -82,7 +82,16 @@ REFUSED = {
 MINI, LOGS, NEW = f"{ACTOR}.ppo_micro_batch_size_per_gpu", f"{ROLLOUT}.log_prob_micro_batch_size_per_gpu", "trainer.use_legacy_worker_impl"
 REFERENCE, LOSS = "actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu", f"{ACTOR}.use_kl_loss"
 MICRO_BATCHES: list[tuple[str, dict[str, object], str]] = [
-    ("0.6.1", {NEW: "disable", MINI: 3}, ""),
+    ("0.6.1", {NEW: "disable", MINI: 3}, "are not a multiple of"),  # `disable` changes the critic alone
+    ("0.6.1", {NEW: "disable", f"{ACTOR}.use_dynamic_bsz": True, "data.train_batch_size": 96}, ""),
+    (
+        "0.7.0",
+        {NEW: "disable", f"{ACTOR}.use_dynamic_bsz": True, "data.train_batch_size": 96},
+        "are not a multiple of the 8 of its mini batch",
+    ),
+    ("0.8.0", {"data.train_batch_size": 96}, "are not a multiple of the 8 of its mini batch"),
+    ("0.9.0", {"data.train_batch_size": 96}, ""),  # padded
+    ("0.9.0", {"data.train_batch_size": 96, "trainer.use_v1": False}, "are not a multiple of the 8 of its mini batch"),
     ("0.7.0", {NEW: "disable", MINI: 3}, ""),
     ("0.7.0", {NEW: "disable", MINI: 16}, "the 8 samples of a rank of actor are not a multiple"),
     ("0.7.1", {NEW: "disable", MINI: 3}, "the 8 samples of a rank of actor are not a multiple"),
@@ -102,6 +111,10 @@ MICRO_BATCHES: list[tuple[str, dict[str, object], str]] = [
 def test_micro_batches_of_the_model_engine_fill_the_samples_of_a_rank(release: str, changes: dict[str, object], words: str) -> None:
     found = errors(MAIN, changes, release)
     assert len(found) == bool(words) and all(words in message for message in found), found
+
+
+def test_a_trainer_that_pads_takes_steps_of_any_size() -> None:
+    assert errors("verl.trainer.main_ppo_sync", {"data.train_batch_size": 96}, "0.8.0") == []
 
 
 ENGINES: list[tuple[dict[str, object], str]] = [
