@@ -7,7 +7,7 @@ from typing import Callable
 
 from ....level import TRAINING
 from ..job import VerlSetup
-from .batches import judge_batches, judge_start, judge_tokens
+from .batches import judge_batches, judge_shared, judge_start, judge_tokens
 from .demands import judge_demands
 from .engines import fix_degrees, judge_engines, judge_modes
 from .machine import judge_machine
@@ -26,7 +26,7 @@ def judge(setup: VerlSetup, level: str, models: bool = True) -> None:
     steps: list[Callable[[VerlWork], None]] = [fix_degrees, judge_meshes, judge_engines, partial(judge_demands, placement=True)]
     steps += [derive_batches, read_models, judge_machine] if models else []
     if level == TRAINING:
-        steps += [judge_modes, judge_start, judge_tokens, judge_batches, judge_updates, judge_streams, judge_tuning]
+        steps += [judge_modes, judge_start, judge_shared, judge_tokens, judge_batches, judge_updates, judge_streams, judge_tuning]
         steps += [judge_demands, read_lengths] if models else []
     for step in steps:
         step(work)

@@ -175,8 +175,7 @@ def judge_tokens(work: VerlWork) -> None:
         return
     length, judged_names = prompt.value + response.value, set[str]()
     for name, section, prefix, key in facts("settings")["filled"]["rows"]:
-        bypass = work.entry.program == FULLY_ASYNC or work.settings.flag("algorithm.rollout_correction.bypass_mode", NUMBERS) is not False
-        may_skip = section == ROLLOUT and bypass  # the log probabilities of rollout may do
+        may_skip = section == ROLLOUT and _may_bypass(work)
         is_old = work.is_worker(name) and work.settings.has_new_workers(name) is False
         is_filled = is_old and not may_skip and work.settings.flag(f"{section}.{prefix}{FITTED}", NUMBERS)
         owner, tokens = OWNERS[name], work.amount(f"{section}.{key}", NUMBERS) if is_filled else None
@@ -191,6 +190,24 @@ def judge_tokens(work: VerlWork) -> None:
         right = Number(length, f"the {length} tokens of a padded sample", note=note)
         work.check(name, AtLeast(code=NUMBERS, left=left, right=right, suggest=[-(-length // factor)], when="FIRST_STEP",
                                  message="{left} is less than {right}", source="verl, verl/utils/seqlen_balancing.py"))  # fmt: skip
+
+
+def _may_bypass(work: VerlWork) -> bool:
+    """Return True if the log probabilities of the servers may do."""
+    return work.entry.program == FULLY_ASYNC or work.settings.flag("algorithm.rollout_correction.bypass_mode", NUMBERS) is not False
+
+
+def judge_shared(work: VerlWork) -> None:
+    """Check that a micro batch of all ranks gives each a sample; the old workers of FSDP divide it, rounded down."""
+    for name, key, dynamic_key in facts("settings")["shared"]["rows"] if work.entry.kind in TRAINERS else ():
+        is_old = work.is_worker(name) and work.settings.has_new_workers(name) is False and work.is_trained_by(OWNERS[name]) == "fsdp"
+        is_skipped = work.settings.flag(dynamic_key, NUMBERS) is not False or (name == "actor" and _may_bypass(work))
+        micro = work.amount(key, NUMBERS) if is_old and not is_skipped else None
+        ranks = work.setup.world_size(name) if name == "reward_model" else work.data_parallel(name)
+        if micro and ranks:
+            right, why = Number(ranks, f"the {ranks} data parallel ranks"), "verl divides it by them, and 0 samples are refused"
+            work.check(name, AtLeast(code=NUMBERS, left=micro, right=right, suggest=[ranks], message="{left} is less than {right}", why=why,
+                                     when="FIRST_STEP", source="verl, verl/workers/fsdp_workers.py (normalize config)"))  # fmt: skip
 
 
 def _reference_of_megatron(work: VerlWork) -> None:

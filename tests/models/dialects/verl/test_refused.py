@@ -154,6 +154,7 @@ SERVED = {
     f"{REWARD}.nnodes": 1,
     f"{REWARD}.n_gpus_per_node": 8,
 }
+SHARED = f"{ROLLOUT}.log_prob_micro_batch_size"
 CRITIC = {"algorithm.adv_estimator": "gae", "critic.ppo_micro_batch_size_per_gpu": 1}
 TOKENS, LONG = f"{ACTOR}.ppo_max_token_len_per_gpu", {f"{ACTOR}.use_dynamic_bsz": True, "data.max_response_length": 16384}
 SAMPLED, COLD, ADAPTER = {f"{ROLLOUT}.val_kwargs.do_sample": True}, {f"{ROLLOUT}.temperature": 0}, "actor_rollout_ref.model.lora_rank"
@@ -186,6 +187,10 @@ SINGLE: list[tuple[str, str, dict[str, object], str]] = [
     ("0.7.0", MAIN, {f"{ACTOR}.use_kl_loss": True, REFERENCE: 2, "actor_rollout_ref.ref.strategy": "megatron"}, ""),
     *((release, MAIN, {**LONG, f"{ROLLOUT}.max_num_batched_tokens": 16896}, "16384 (its default) is less than the 16896 tokens of a padded sample") for release in ("0.3.0", "0.5.0", "0.7.1")),
     ("0.7.1", MAIN, {**LONG, TOKENS: 16896}, ""),
+    *((release, MAIN, {LOGS: None, SHARED: 4}, "4 is less than the 8 data parallel ranks") for release in ("0.3.0", "0.6.1", "0.7.1")),
+    ("0.7.1", MAIN, {LOGS: None, SHARED: 8}, ""),
+    ("0.7.1", MAIN, {LOGS: None, SHARED: 4, f"{ACTOR}.ulysses_sequence_parallel_size": 2}, ""),
+    ("0.7.1", MAIN, {LOGS: None, SHARED: 4, f"{ROLLOUT}.log_prob_use_dynamic_bsz": True}, ""),
     ("0.7.1", MAIN, {**LONG, f"{ACTOR}.ulysses_sequence_parallel_size": 2}, ""),
     ("0.7.1", MAIN, {**LONG, NEW: "disable", f"{ROLLOUT}.log_prob_use_dynamic_bsz": True}, ""),
     ("0.8.0", MAIN, LONG, ""),
