@@ -95,6 +95,7 @@ CASES: list[tuple[str, str, Changes, str, object, object]] = [
     ("0.5.0 1dda039b", MAIN, ADAPTIVE, "algorithm.kl_ctrl.horizon", 0, 0.5),
     ("0.5.0 0.9.0", MAIN, IN_REWARD, "algorithm.kl_penalty", "full", "k3"),
     ("0.4.0 0.7.1", MAIN, {f"{A}.use_kl_loss": True}, f"{A}.kl_loss_type", "k3+", "k3"),
+    ("0.4.0 0.4.1 0.5.0", "generation", {}, "rollout.name", "sglang", "vllm"),
     ("0.8.0 1dda039b", MAIN, {f"{A}.use_kl_loss": True}, f"{A}.kl_loss_type", "k4+", "k3+"),
     ("0.4.1 0.5.0", MAIN, {}, f"{LOSS}.loss_mode", "gspo", "vanilla"),
     ("0.6.0 0.6.1", MAIN, {}, f"{LOSS}.loss_mode", "cispo", "gspo"),
