@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Iterable, Iterator
+from typing import TYPE_CHECKING, Iterable, Iterator
 
 from ..models.findings.codes import topic_of
 from ..models.findings.finding import Finding, Missing, Severity, Unchecked
@@ -16,9 +16,10 @@ from ..models.model_cards.use import Split
 from ..models.parallel import Parallel
 from ..models.placements.assignment import Assignment
 from ..models.problem import Problem
-from ..models.reading import Reading
 from ..models.text.environment import NO_VENDOR
-from ..models.text.tree import Scalar, find
+
+if TYPE_CHECKING:
+    from ..models.reading import Reading
 
 NAME_MACHINES = "Pass `--cluster x8`"
 _WHOLE = ("PW010", "PW120", "PW122")
@@ -60,6 +61,8 @@ def missing_in(reading: Reading, items: Iterable[Unchecked]) -> tuple[Missing, .
 
 def _cause_of(item: Unchecked, reading: Reading) -> Missing | None:
     """Return the variable or the machines that decide a key; None for others."""
+    from ..models.text.tree import Scalar, find  # a search loads no YAML
+
     key = _KEY.search(item.add)
     value = find(reading.document.root, key[1]) if key else None
     if isinstance(value, Scalar) and (link := _LINK.fullmatch(value.text)):  # its value is that of another key

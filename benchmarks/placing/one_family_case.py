@@ -50,10 +50,10 @@ def row(case: Case) -> Row:
 
 
 def _ours(problem: Problem, case: Case) -> Row:
-    from placewright.solver.sandbox.child import leave_out_pandas
+    from placewright.solver.sandbox.child import lighten_imports
     from placewright.solver.searching.search import solve
 
-    leave_out_pandas()
+    lighten_imports()
     if case.way in ABLATIONS:
         leave_out(case.way.removeprefix(WITHOUT))
     answer = solve(problem, limit=case.limit)

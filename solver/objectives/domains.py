@@ -80,7 +80,7 @@ def is_open(problem: Problem, component: Component) -> bool:
     False if its ranks, or those of a component on the same accelerators, are given, and for a
     component on nodes. A component with a choice to share with given ranks counts as searched.
     """
-    members = next(members for members in problem.colocated_sets if component in members)
+    members = next(members for members in problem.colocated_sets if any(member.name == component.name for member in members))
     if problem.kind(component) == NODE or component.runs is not None:
         return False
     may_share = any(relation.demanded and component.name in relation.components for relation in problem.job.relations)
