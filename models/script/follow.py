@@ -339,7 +339,7 @@ class Follower(ControlFlow):
     def _read_input(self, name: str, words: Sequence[WordText], place: Place) -> Truth:
         """Interpret `read` of a known text; what `mapfile` and similar commands set is unknown."""
         state, options, names = self.state, "", [word.plain for word in words]
-        if name == "getopts" and not state.arguments:
+        if name == "getopts" and not state.arguments and len(words) <= 2:
             return Truth(False, depends=frozenset[str]() if state.given else frozenset({"$#"}))
         stdin = state.text_of(INPUT)
         text = stdin or WordText()
