@@ -16,6 +16,8 @@ KNOWN_MEMORY = {"H100": 80 * 1024}
 """MiB of an accelerator of a model, where the file does not say it."""
 SAME = ("colocated", "rank aligned", "zero copy")
 """Relations of components that hold exactly the same accelerators."""
+CHOSEN = "chosen"
+"""Mark of a relation that the job leaves open."""
 
 
 @dataclass(frozen=True)
@@ -166,15 +168,17 @@ class Job:
 
     @cached_property
     def settled(self) -> set[str]:
-        """Components whose seats are given, or are those of a given one, and not by choice."""
-        chosen = {name for kind, names, _ in self.relations if kind == "colocated or disjoint" for name in names}
+        """Components whose seats are given, or are those of a given one, and not by choice; a pair that must share has none."""
+        together = united(replace(self, relations=tuple(each for each in self.relations if each[2] != CHOSEN)), SAME)
+        pairs = (names for kind, names, _ in self.relations if kind == "colocated or disjoint")
+        chosen = {name for names in pairs if not any(set(names) <= each for each in together) for name in names}
         with_given = (names for names in self.bundles if any(self[each].given is not None for each in names))
         return {name for names in with_given for name in names if self[name].given is not None or name not in chosen}
 
     def as_shared(self, masks: dict[str, int]) -> Job:
         """The job in which those of `colocated or disjoint` are colocated that hold the same seats."""
         pairs = [names for kind, names, _ in self.relations if kind == "colocated or disjoint" and set(names) <= set(masks)]
-        same = tuple(("colocated", (a, b), "") for a, b in pairs if masks[a] == masks[b])
+        same = tuple(("colocated", (a, b), CHOSEN) for a, b in pairs if masks[a] == masks[b])
         return replace(self, relations=(*self.relations, *same)) if same else self
 
     def with_degrees(self) -> Iterator[Job]:
