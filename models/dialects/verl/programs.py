@@ -25,7 +25,7 @@ from ...text.document import Document, Program
 from ...text.document import SettingMark as Mark
 from ...text.interpolation_text import holds_interpolation
 from ...text.nearest import SLIP, closest
-from ...text.tree import UNRESOLVED, ListNode, MapNode, Scalar, find
+from ...text.tree import UNRESOLVED, ListNode, MapNode, Scalar, Value, find
 from ..released import infer_release
 from ..unread import has_foreign_section
 
@@ -260,7 +260,8 @@ def table_for(document: Document, entry: EntryPoint) -> Table | None:
     """Return the table of the document's configuration in the selected release; None if unknown."""
     name = configuration_of(document, entry)
     index = document.release.release.index if document.release else len(releases().names) - 1
-    return table_of(name, index, find_choices(document, name)) if name else None
+    names = (known for known in (name, base_in_defaults(document)) if known)  # a release may lack a configuration that the user has
+    return next(filter(None, (table_of(known, index, find_choices(document, known)) for known in names)), None)
 
 
 def bare(name: str) -> str:
@@ -303,26 +304,28 @@ def configuration_of(document: Document, entry: EntryPoint) -> str:
 def base_in_defaults(document: Document) -> str:
     """Return the only known configuration in the `defaults` lists of all texts.
 
-    The lists of that configuration and of its groups do not count.
+    The groups of a known configuration do not count.
     """
     configuration, index = "", configurations().index
     folders = tuple(f"{name.rpartition('/')[0]}/" for name in document.included if bare(name) in index)
     for source in (document.source, *document.included.values()):
         is_group = any(source.name.startswith(folder) and "/" in source.name[len(folder) :] for folder in folders)
-        if source is not document.source and (bare(source.name) in index or is_group):
-            continue
-        tree = source.value if source.name.endswith((".yaml", ".yml")) else None
+        tree = source.value if source.name.endswith((".yaml", ".yml")) and not is_group else None
         defaults = tree.get("defaults") if isinstance(tree, MapNode) else None
-        for item in defaults.items if isinstance(defaults, ListNode) else ():
-            name = item.text if isinstance(item, Scalar) else ""
-            if isinstance(item, MapNode) and item.entries:
-                name = item.entries[0].key.text.removeprefix("override ").split("/")[0]
-            if name in _OWN:
-                continue
-            if name not in index:
-                return ""
-            configuration = name
+        names = [_name_in(item) for item in defaults.items] if isinstance(defaults, ListNode) else []
+        names = [name for name in names if name not in _OWN]
+        if index.keys() >= {*names}:
+            configuration = names[-1] if names else configuration
+        elif source is document.source or bare(source.name) not in index:
+            return ""
     return configuration
+
+
+def _name_in(item: Value) -> str:
+    """Return the group, or the configuration, of an entry of a `defaults` list."""
+    if isinstance(item, MapNode) and item.entries:
+        return item.entries[0].key.text.removeprefix("override ").split("/")[0]
+    return item.text if isinstance(item, Scalar) else ""
 
 
 def find_choices(document: Document, name: str) -> tuple[tuple[str, str | None], ...]:
