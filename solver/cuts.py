@@ -50,15 +50,15 @@ def subset_rows(layout: Layout, level: str) -> Iterator[tuple[tuple[Bundle, ...]
     capacities = rooms_of(layout)
     for pool in layout.pools:
         for members in _sets(layout, level, pool):
-            needed, limits = sum(bundle.unit * bundle.least for bundle in members), list[int]()
+            demand, limits = sum(bundle.unit * bundle.least for bundle in members), list[int]()
             for name in capacities.names(level):
                 limits.append(
                     min(capacities.together(members, level, name), sum(capacities.most(bundle, level, name) for bundle in members))
                 )
-                if limits[-1] >= needed:
+                if limits[-1] >= demand:
                     break  # one domain is enough
             else:
-                yield members, fewest_of(limits, needed)
+                yield members, fewest_of(limits, demand)
 
 
 def _sets(layout: Layout, level: str, pool: NodePool) -> list[tuple[Bundle, ...]]:

@@ -51,7 +51,10 @@ def main(search: Search = solve) -> None:
 
 
 def lighten_imports() -> None:
-    """Spare CP-SAT's import of pandas and the threads that numpy starts for matrices, most of its time: it uses neither."""
+    """Spare most of the time of CP-SAT's import.
+
+    It uses neither pandas nor the threads that numpy starts for matrices.
+    """
     tables = ModuleType("pandas")
     tables.Index = tables.Series = type("Table", (), {})  # type: ignore[attr-defined]
     sys.modules.setdefault("pandas", tables)

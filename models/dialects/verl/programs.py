@@ -260,8 +260,8 @@ def table_for(document: Document, entry: EntryPoint) -> Table | None:
     """Return the table of the document's configuration in the selected release; None if unknown."""
     name = configuration_of(document, entry)
     index = document.release.release.index if document.release else len(releases().names) - 1
-    names = (known for known in (name, base_in_defaults(document)) if known)  # a release may lack a configuration that the user has
-    return next(filter(None, (table_of(known, index, find_choices(document, known)) for known in names)), None)
+    names = filter(None, (name, base_in_defaults(document)))  # a release may lack a configuration that the user has
+    return next(filter(None, (table_of(base, index, find_choices(document, base)) for base in names)), None)
 
 
 def bare(name: str) -> str:

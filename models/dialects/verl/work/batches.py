@@ -198,7 +198,10 @@ def _may_bypass(work: VerlWork) -> bool:
 
 
 def judge_shared(work: VerlWork) -> None:
-    """Check that a micro batch of all ranks gives each a sample; the old workers of FSDP divide it, rounded down."""
+    """Check that a micro batch of all ranks gives each a sample.
+
+    The old workers of FSDP divide it, rounded down.
+    """
     for name, key, dynamic_key in facts("settings")["shared"]["rows"] if work.entry.kind in TRAINERS else ():
         is_old = work.is_worker(name) and work.settings.has_new_workers(name) is False and work.is_trained_by(OWNERS[name]) == "fsdp"
         is_skipped = work.settings.flag(dynamic_key, NUMBERS) is not False or (name == "actor" and _may_bypass(work))

@@ -197,7 +197,7 @@ def _check_megatron(work: VerlWork, update: Update) -> None:
 
 
 def _check_step(work: VerlWork, update: Update, source: str) -> None:
-    """Check that mini batches fill a rank's samples of a step, as Megatron's and the new workers assert."""
+    """Check that mini batches fill a rank's samples of a step: an assertion of the workers."""
     samples = samples_of_step(work)
     if samples is None or samples % update.ranks:
         return
