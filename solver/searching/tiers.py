@@ -39,6 +39,8 @@ A_ROOT = 0.25
 """Largest share of the remaining time for the root relaxation; else it is left out."""
 A_PART = 0.25
 """Largest share of the remaining time for a search with the indicators of a part."""
+SMALL = 300
+"""Counts of a problem that is searched as quickly without suggestions: 180 and 300 at 512 and 1,024 accelerators (measured)."""
 A_MERGE = 0.25
 """Share of the time for the merged problem, where it applies."""
 PARTS = 3
@@ -262,7 +264,7 @@ def search_tiers(state: ChoiceState, limit: float) -> None:
 
 def _suggest(state: ChoiceState, limit: float) -> tuple[Presence, float]:
     """Return the domains of an answer of the merged problem, and the time spent."""
-    problem = merge_receivers(state.layout)
+    problem = merge_receivers(state.layout) if len(state.layout.counts) > SMALL else None
     if problem is None:
         return {}, 0.0
     search = Search(problem, state.search.seed, silent, state.search.session)

@@ -71,6 +71,7 @@ def families(source: random.Random) -> Problem:
 
 def test_what_is_best_is_the_same_without_a_merged_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     source, suggestions = random.Random(5), []
+    monkeypatch.setattr(tiers, "SMALL", 0)
     monkeypatch.setattr(
         tiers, "find_domains", lambda *layout_and_values: suggestions.append(find_domains(*layout_and_values)) or suggestions[-1]
     )
