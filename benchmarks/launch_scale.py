@@ -6,11 +6,12 @@ is the time until every worker has answered, `cpu_each` the CPU seconds of the c
 those of the driver, `calls` how many times a second all workers are called, `check` with its heartbeat, and `driver_mib` the driver's memory.
 
 Plain Ray actors of an empty class, in one placement group, stand beside ours: only the same numbers of both compare like with like. 300
-of either cost more for each than 32, because those that are up wait for the rest, and Ray wakes an idle process 100 times a second, for
-.4 to .7 % of a core (`idle`): 300 take one and a half of two cores, and 266 s of start give each .7 CPU seconds of waiting. `own_cpu_each` is
-without it, and does not grow: n workers of c CPU seconds each, that take a share i of a core while they wait, start on k cores within
-c / i * ln(k / (k - i * n)) seconds, and never from k / i on. With c = .9, i = .0055 and k = 2 these are 15 s for 32 and 285 s for 300; 15 and
-266 were measured. Ready processes change little: Ray keeps as many of them on a node as the machine has cores, 8 of the 32 or 300.
+of either cost more for each than 32, because those that are up wait for the rest, and Ray wakes an idle process 100 times a second (a
+timer of CoreWorker::RunTaskExecutionLoop that no setting changes), for .4 to .7 % of a core (`idle`): 300 take one and a half of two
+cores, and 266 s of start give each .7 CPU seconds of waiting. `own_cpu_each` is without it, and does not grow: n workers of c CPU seconds
+each, that take a share i of a core while they wait, start on k cores within c / i * ln(k / (k - i * n)) seconds, and never from k / i on.
+With c = .9, i = .0055 and k = 2 these are 15 s for 32 and 285 s for 300; 15 and 266 were measured. Ready processes change little: Ray
+keeps as many of them on a node as the machine has cores, 8 of the 32 or 300.
 """
 
 from __future__ import annotations
