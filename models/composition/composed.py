@@ -265,7 +265,7 @@ class Walk:
             return None
         else:
             folders = self.search.outside_folders  # what the user's own folder holds may differ from the framework's
-            add = f"Pass `--config-root {folders[0]}`" if folders else ""
+            add = f"Pass `--config-root {folders[0]}`" if folders and "$" not in folders[0] else _HELP * bool(folders)
             self.unchecked.append(Unchecked("PW013", node.path, self.search.why_not_found, bool(folders), add))
         return self._gap()
 

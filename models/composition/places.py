@@ -137,7 +137,7 @@ class SearchPath:
         it or beside the folder of configurations: a relative folder is below one of them, wherever
         this command runs.
         """
-        starts = (repository_of(main), os.path.dirname(folder) or ".") if os.path.isfile(main) else ()
+        starts = (repository_of(main), os.path.normpath(os.path.join(folder, os.pardir))) if os.path.isfile(main) else ()
         real = tuple(dict.fromkeys(os.path.realpath(root) for root in (folder, *roots, *starts[:1])))
         usable, unseen, outside_folders = [NamedPath(folder, folder)], [], []
         for entry in (_resolve_below(folder, (*starts, *roots), real) for folder in folders):
@@ -189,7 +189,10 @@ def _resolve_below(folder: NamedPath | str, places: Sequence[str], roots: Sequen
     """Resolve a relative folder below the first place where it exists and may be read."""
     if isinstance(folder, str) or os.path.isabs(folder.path):
         return folder
-    candidates = (NamedPath(os.path.join(place, folder.path), os.path.normpath(os.path.join(place, folder.name))) for place in places)
+    name = folder.name if "://" in folder.name else ""  # of a module, which stays
+    candidates = (
+        NamedPath(os.path.join(place, folder.path), name or os.path.normpath(os.path.join(place, folder.name))) for place in places
+    )
     readable = (place for place in (*candidates, folder) if os.path.isdir(place.path) and is_below(os.path.realpath(place.path), roots))
     return next(readable, folder)
 

@@ -190,7 +190,7 @@ def test_the_folder_of_a_module_is_found_below_a_root(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["verl/trainer/config", "../../verl/trainer/config"])
-@pytest.mark.parametrize("folder", [".", "repository", "repository/examples/chat", "elsewhere"])
+@pytest.mark.parametrize("folder", [".", "repository", "repository/examples/chat", "repository/examples/chat/config", "elsewhere"])
 def test_a_relative_folder_is_the_repository_s_wherever_the_command_runs(
     compose: Compose, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, folder: str
 ) -> None:
